@@ -1,0 +1,178 @@
+"""serq: a language for LLM serving systems.
+
+A program declares devices, engines with their schedules, a workload, what the server does for a
+request, and claims. `compile` reads and checks one, `run` executes it and judges its claims,
+`emit_lean` states them in Lean 4.
+
+    import serq
+
+    report = serq.run("examples/hello.sq", horizon=1000)
+    report.client["ttft"].mean
+    report.claim("full").result
+
+In: text, a path, or a program as JSON. Out: `Program`, `Report`, Lean text, or a `ProgramError`.
+Imports: every room; this is where they are wired together, each when it is first needed.
+Grows: a new thing to do with a program is a function here and a command in `serq.tools.cli`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from serq.diagnostics import Diagnostic, InternalError, ProgramError
+
+if TYPE_CHECKING:
+    from serq.ir.program import Program
+    from serq.report import Report
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Diagnostic",
+    "InternalError",
+    "Program",
+    "ProgramError",
+    "Report",
+    "__version__",
+    "check",
+    "compile",
+    "emit_lean",
+    "program_to_json",
+    "run",
+]
+
+
+def compile(
+    path: str | os.PathLike[str] | None = None,
+    *,
+    source: str | None = None,
+    sets: Mapping[str, float | str] | None = None,
+    defs: Mapping[str, str] | None = None,
+) -> Program:
+    """Read and check a program: the file at `path`, or the text `source`.
+
+    path: a program's text, or with the ending `.json` what `program_to_json` wrote. With `source`
+    as well, only the name that messages use. sets: values of the inputs declared with
+    `args.number`, by external name, each a number or a constant expression. defs: new bodies of
+    expression definitions, by name.
+    Raises ProgramError with everything that is wrong, TypeError when neither is given.
+    """
+    from serq.tools.loading import load_program
+
+    loaded = load_program(path, source, sets, defs)
+    if loaded.program is None:
+        raise ProgramError(loaded.diagnostics)
+    return loaded.program
+
+
+def check(
+    path: str | os.PathLike[str] | None = None,
+    *,
+    source: str | None = None,
+    sets: Mapping[str, float | str] | None = None,
+    defs: Mapping[str, str] | None = None,
+) -> tuple[Diagnostic, ...]:
+    """Everything there is to say about a program, in the order of the text; () if it is fine.
+
+    Takes what `compile` takes. Unlike it, reports doubts (severity "doubt") as well, and raises
+    nothing for a program that is wrong or cannot be read.
+    """
+    from serq.tools.loading import load_program
+
+    return load_program(path, source, sets, defs).diagnostics
+
+
+def run(
+    program: Program | str | os.PathLike[str],
+    *,
+    horizon: float,
+    warmup: float = 0.0,
+    seed: int = 1,
+    arrivals: int | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> Report:
+    """Execute a program up to `horizon`, judge its claims on the way, and report.
+
+    program: a compiled program, or a path to compile. horizon, warmup: in the program's clock
+    units; statistics cover the time between them, claims the whole run. seed: whole, at least 0;
+    the same seed gives the same run. arrivals: run until so many sessions have come and gone
+    (streams only: `poisson`, `renewal`). progress: called now and then with the clock.
+    Raises ProgramError when a setting has no meaning (SQ092x), when the program is refused, or
+    when its run cannot go on (SQ06xx).
+    """
+    from serq.tools.settings import check_arrivals, check_settings
+
+    check_settings(horizon=horizon, warmup=warmup, seed=seed, arrivals=arrivals)
+    if isinstance(program, str | os.PathLike):
+        program = compile(program)
+    check_arrivals(program, arrivals)
+    try:
+        return _run(program, horizon, warmup, seed, arrivals, progress)
+    except ProgramError as error:
+        raise _with_source(error, program) from error.__cause__
+
+
+def emit_lean(program: Program) -> str:
+    """The claims of a program as one self-contained Lean 4 file: statements, no proofs.
+
+    Raises ProgramError (SQ08xx) with every construct that cannot be stated faithfully.
+    """
+    from serq.lean import emit_lean
+
+    try:
+        return emit_lean(program)
+    except ProgramError as error:
+        raise _with_source(error, program) from error.__cause__
+
+
+def program_to_json(program: Program) -> str:
+    """A program as JSON text; written to a file named `*.json`, `compile` reads it back."""
+    from serq.ir.jsonform import program_to_json
+
+    return program_to_json(program)
+
+
+# ---------------------------------------------------------------- the wiring
+
+
+def _run(
+    program: Program,
+    horizon: float,
+    warmup: float,
+    seed: int,
+    arrivals: int | None,
+    progress: Callable[[float], None] | None,
+) -> Report:
+    """Machine, claims, report: each sees only what the one before hands on."""
+    from serq.machine.loop import run_program
+    from serq.machine.settings import Settings
+    from serq.report import make_report
+
+    settings = Settings(float(horizon), float(warmup), seed, arrivals)
+    record = run_program(program, settings, (), progress=progress)
+    return make_report(record, __version__)
+
+
+def _with_source(error: ProgramError, program: Program) -> ProgramError:
+    """The same complaints, able to show the program's lines."""
+    from attrs import evolve
+
+    return ProgramError(
+        evolve(d, source=program.source) if d.source is None and d.at is not None else d
+        for d in error.diagnostics
+    )
+
+
+def __getattr__(name: str) -> Any:
+    # The two records are loaded when somebody names them: `import serq` stays light.
+    if name == "Program":
+        from serq.ir.program import Program
+
+        return Program
+    if name == "Report":
+        from serq.report import Report
+
+        return Report
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

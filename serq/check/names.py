@@ -1,0 +1,119 @@
+"""What the names of a program mean: one record of every declaration, filled by the first passes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from attrs import define, field, frozen
+
+from serq.source import Span
+from serq.syntax import tree
+
+
+@frozen
+class Resource:
+    """A stage or pool, or a family of them.
+
+    name: what expressions and the machine call it (`kv`, `P.kv`). kind: "engine", "fifo", "ps",
+    "delay" or "pool". size: members of a family, None for a single one. order: the position of its
+    declaration. queue: the queue it belongs to, if any.
+    """
+
+    name: str
+    kind: str
+    size: int | None
+    order: int
+    at: Span
+    queue: str | None = None
+
+    @property
+    def is_pool(self) -> bool:
+        return self.kind == "pool"
+
+
+@define
+class DeviceNames:
+    """A device: its time resources and capacities by name, and the engine that runs on it."""
+
+    name: str
+    size: int | None
+    at: Span
+    order: int
+    times: dict[str, tree.TimeResource] = field(factory=dict)
+    capacities: dict[str, tuple[float, Span]] = field(factory=dict)
+    engine: str | None = None
+
+
+@define
+class EngineNames:
+    """An engine: what its clauses and the pools that it admits must know of it."""
+
+    name: str
+    size: int | None
+    at: Span
+    order: int
+    device: str
+    capacities: dict[str, tuple[int | None, float, Span]] = field(factory=dict)
+
+
+@frozen
+class RegisterName:
+    engine: str
+    at: Span
+
+
+@define
+class Constants:
+    """Constants by name; each `let` counts from its line on, the last one at run time."""
+
+    history: dict[str, list[tuple[int, float, Span]]] = field(factory=dict)
+
+    def add(self, name: str, order: int, value: float, at: Span) -> None:
+        self.history.setdefault(name, []).append((order, value, at))
+
+    def value(self, name: str, order: int | None = None) -> float | None:
+        """The value at run time (`order` None), or as known in the item number `order`."""
+        entries = self.history.get(name)
+        if entries is None:
+            return None
+        if order is None:
+            return entries[-1][1]
+        return next((value for known, value, _ in reversed(entries) if known < order), None)
+
+    def place(self, name: str) -> Span | None:
+        entries = self.history.get(name)
+        return entries[-1][2] if entries else None
+
+    def places(self) -> dict[str, Span | None]:
+        return {name: self.place(name) for name in self.history}
+
+
+@define
+class Names:
+    """Everything declared.
+
+    stages, pools: by the name used in expressions. registers: by name, program-wide.
+    attributes: where each is first assigned. costs: the resources of attributes that hold a cost,
+    known once their assignment was read. records: the parts of `Cost x = { … }`. observes: by name,
+    where first recorded.
+    """
+
+    constants: Constants = field(factory=Constants)
+    stages: dict[str, Resource] = field(factory=dict)
+    pools: dict[str, Resource] = field(factory=dict)
+    devices: dict[str, DeviceNames] = field(factory=dict)
+    engines: dict[str, EngineNames] = field(factory=dict)
+    queues: dict[str, tree.Queue] = field(factory=dict)
+    registers: dict[str, RegisterName] = field(factory=dict)
+    attributes: dict[str, Span] = field(factory=dict)
+    costs: dict[str, frozenset[str]] = field(factory=dict)
+    records: dict[str, tuple[str, ...]] = field(factory=dict)
+    observes: dict[str, Span] = field(factory=dict)
+    blocks: dict[str, float] = field(factory=dict)
+
+    def resource(self, name: str) -> Resource | None:
+        return self.pools.get(name) or self.stages.get(name)
+
+    def times(self) -> Mapping[str, str]:
+        """The time resources of all devices, with their device."""
+        return {time: device.name for device in self.devices.values() for time in device.times}

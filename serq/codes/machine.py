@@ -1,0 +1,73 @@
+"""SQ06xx: the run cannot go on."""
+
+from __future__ import annotations
+
+from serq.codes.entry import Code
+
+CODES: dict[str, Code] = {
+    "SQ0601": Code(
+        title="the guard is {value}, which is neither 0 nor 1 ({when})",
+        help="write a test, for example `({value} > 0)`",
+        why="A guard that is some other number is nearly always a forgotten comparison.",
+    ),
+    "SQ0602": Code(
+        title="the work of this run is {value} ({when})",
+        help="work is a number of tokens or a time, 0 or more",
+        why="Negative work would let time run backwards.",
+    ),
+    "SQ0603": Code(
+        title="index {value} names no member of `{name}`, which has {size} ({when})",
+        help="members are numbered from 0 to {last}",
+        why="A computed index must be a whole number below the size of its family.",
+    ),
+    "SQ0604": Code(
+        title="the count of this `choose` is {value}, which is not a whole number ({when})",
+        help="round it with `floor` or `ceil`",
+        why="`choose` compares the members 0, 1, …, count - 1.",
+    ),
+    "SQ0605": Code(
+        title="the session became ready more than 1 000 times at one instant ({when})",
+        help="let time pass on every way through the loop: the work of its runs was 0",
+        why="The clock would never move again.",
+    ),
+    "SQ0606": Code(
+        title="the loop passed a million times without letting time pass ({when})",
+        help="let the session wait on every way through the loop",
+        why="The clock would never move again.",
+    ),
+    "SQ0607": Code(
+        title="an iteration with {tokens} tokens lasts {value} ({when})",
+        help="`execute` must give a time above 0 for every batch that computes a token",
+        why="An iteration that takes no time would be followed by another at the same instant, for ever.",
+    ),
+    "SQ0608": Code(
+        title="`tokens cap` is {value} ({when})",
+        help="a token budget is 0 or more; `inf` is no limit",
+        why="A budget that is negative or not a number has no meaning.",
+    ),
+    "SQ0609": Code(
+        title="a gap between arrivals is {value} ({when})",
+        help="draw from a law that gives only positive, finite gaps",
+        why="Sessions arrive one after the other; a gap of 0 or less would not let time pass.",
+    ),
+    "SQ0610": Code(
+        title="the horizon comes before the requested arrivals are done: {arrived} of {wanted} arrived, {live} live",
+        help="run longer, or ask for fewer arrivals",
+        why="A finite run reports on all of its sessions; one that is cut would leave some out silently.",
+    ),
+    "SQ0611": Code(
+        title="the run is done at {end}, which is not after the warm-up of {warmup}",
+        help="shorten the warm-up, or ask for more arrivals",
+        why="Statistics begin when the warm-up ends; nothing is left to report on.",
+    ),
+    "SQ0612": Code(
+        title="a session ended without letting time pass, and `arrive closed` brought the next at once ({when})",
+        help="let every session run or wait for something",
+        why="The clock would never move again.",
+    ),
+    "SQ0613": Code(
+        title="the demand on `{name}` is {value} ({when})",
+        help="units are 0 or more",
+        why="A hold takes a number of units; a negative one would add capacity.",
+    ),
+}

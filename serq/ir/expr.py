@@ -1,0 +1,174 @@
+"""Expressions of a program: constants folded, definitions and time resources written out.
+
+All values are IEEE doubles at run time; a test is 0 or 1. Which variables exist where is
+`serq.ir.moments`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TypeAlias, Union
+
+from attrs import frozen
+
+from serq.ir.fields import location
+from serq.source import Span
+
+
+@frozen
+class Place:
+    """A resource or engine, or one member of a family: `e`, `desk[k]`."""
+
+    name: str
+    index: Expr | None = None
+    at: Span | None = location()
+
+
+@frozen
+class Num:
+    """A number; infinities are values."""
+
+    value: float
+    at: Span | None = location()
+
+
+@frozen
+class Attr:
+    """A session attribute, built-in ones included; `cost.R` names one part of a cost record."""
+
+    name: str
+    at: Span | None = location()
+
+
+@frozen
+class Var:
+    """A context variable: `now`, `running.count`, `decoding`, `demand`, … (`serq.ir.moments`)."""
+
+    name: str
+    at: Span | None = location()
+
+
+@frozen
+class RegisterRead:
+    """A register (`state`) of `engine`."""
+
+    engine: str
+    name: str
+    at: Span | None = location()
+
+
+@frozen
+class Local:
+    """A `let` of the schedule, evaluated once as the iteration starts."""
+
+    name: str
+    at: Span | None = location()
+
+
+@frozen
+class Observable:
+    """Live state: `queue(s)`, `used(p)`, `price(s, h, d)`, …; `arguments` are those after the place."""
+
+    function: str
+    place: Place
+    arguments: tuple[Expr, ...] = ()
+    at: Span | None = location()
+
+
+@frozen
+class Summary:
+    """An aggregate over all samples of an observation: total, count, largest, smallest, prefix_total."""
+
+    function: str
+    observation: str
+    at: Span | None = location()
+
+
+@frozen
+class Func:
+    """min, max, abs, floor, ceil, sqrt, exp, ln."""
+
+    function: str
+    arguments: tuple[Expr, ...]
+    at: Span | None = location()
+
+
+@frozen
+class Fold:
+    """An aggregate written out: `kind` is "sum", "max" or "min", folded from the left; not empty."""
+
+    kind: str
+    terms: tuple[Expr, ...]
+    at: Span | None = location()
+
+
+@frozen
+class Draw:
+    """A random value: exp, det, uniform, erlang, h2, bernoulli. Each evaluation draws anew."""
+
+    law: str
+    arguments: tuple[Expr, ...]
+    at: Span | None = location()
+
+
+@frozen
+class Unary:
+    """`-` or `!`."""
+
+    operator: str
+    operand: Expr
+    at: Span | None = location()
+
+
+@frozen
+class Binary:
+    """+ - * / ^ < <= > >= == != && ||; the last two evaluate only what they need."""
+
+    operator: str
+    left: Expr
+    right: Expr
+    at: Span | None = location()
+
+
+@frozen
+class Conditional:
+    """`test ? then : otherwise`; any non-zero test counts as true."""
+
+    test: Expr
+    then: Expr
+    otherwise: Expr
+    at: Span | None = location()
+
+
+Expr: TypeAlias = Union[
+    Num, Attr, Var, RegisterRead, Local, Observable, Summary, Func, Fold, Draw, Unary, Binary,
+    Conditional,
+]  # fmt: skip
+
+
+def children(e: Expr) -> tuple[Expr, ...]:
+    """The expressions directly inside `e`, in reading order (an index of a place included)."""
+    match e:
+        case Num() | Attr() | Var() | RegisterRead() | Local() | Summary():
+            return ()
+        case Observable(place=place, arguments=arguments):
+            return arguments if place.index is None else (place.index, *arguments)
+        case Func(arguments=arguments) | Draw(arguments=arguments):
+            return arguments
+        case Fold(terms=terms):
+            return terms
+        case Unary(operand=operand):
+            return (operand,)
+        case Binary(left=left, right=right):
+            return (left, right)
+        case Conditional(test=test, then=then, otherwise=otherwise):
+            return (test, then, otherwise)
+
+
+def walk(e: Expr) -> Iterator[Expr]:
+    """`e` and everything inside it, outermost first."""
+    stack = [e]
+    while stack:
+        node = stack.pop()
+        yield node
+        stack.extend(reversed(children(node)))

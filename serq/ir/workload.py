@@ -1,0 +1,86 @@
+"""How sessions arrive and what a client does."""
+
+from __future__ import annotations
+
+from typing import TypeAlias, Union
+
+from attrs import frozen
+
+from serq.ir.expr import Expr
+from serq.ir.fields import location
+from serq.ir.server import Block
+from serq.source import Span
+
+
+@frozen
+class Poisson:
+    """A session at time 0, then exponential gaps of mean 1/rate."""
+
+    rate: float
+    at: Span | None = location()
+
+
+@frozen
+class Renewal:
+    """A session after each gap (moment Gap), the first after one gap."""
+
+    gap: Expr
+    at: Span | None = location()
+
+
+@frozen
+class Closed:
+    """`count` sessions at time 0, a new one whenever one ends."""
+
+    count: int
+    at: Span | None = location()
+
+
+@frozen
+class Batch:
+    """`count` sessions at time 0."""
+
+    count: int
+    at: Span | None = location()
+
+
+@frozen
+class NoArrivals:
+    at: Span | None = location()
+
+
+Arrival: TypeAlias = Union[Poisson, Renewal, Closed, Batch, NoArrivals]
+
+
+@frozen
+class Trace:
+    """Turns from a file; `ordered`: session i replays trace session i modulo their number."""
+
+    path: str
+    ordered: bool = False
+    at: Span | None = location()
+
+
+@frozen
+class Attribute:
+    """A session attribute that the program sets.
+
+    kind: "size" (the workload assigns it), "value" or "cost". hidden: unknown to the scheduler.
+    """
+
+    name: str
+    kind: str
+    hidden: bool = False
+    at: Span | None = location()
+
+
+@frozen
+class Workload:
+    """session: what the client does, one `turn` by default."""
+
+    arrival: Arrival
+    init: Block = ()
+    turn: Block = ()
+    session: Block = ()
+    trace: Trace | None = None
+    at: Span | None = location()

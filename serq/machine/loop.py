@@ -1,0 +1,525 @@
+"""The event loop: arrivals, settling, iterations, the end (semantics, section 2).
+
+In: a `Program` and `Settings`. Out: a `RunRecord`. Observers are lent engines and sessions at the
+moments the language defines and may keep what they see; they never change a run.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import deque
+from collections.abc import Callable, Sequence
+from math import inf
+from typing import Any, Protocol
+
+from serq.diagnostics import InternalError, ProgramError, diagnose
+from serq.ir.expr import Binary, Expr, Place, Unary
+from serq.ir.program import Program
+from serq.ir.server import Block, Observe, blocks_of
+from serq.ir.stage import Delay, Engine, Fifo, SharedProcessor, Stage
+from serq.ir.workload import Batch, Closed, NoArrivals, Poisson, Renewal
+from serq.machine.code import COMPARISONS, compile_value
+from serq.machine.draws import Stream
+from serq.machine.pools import Held, HoldCode, PoolMember, Waiting, fits
+from serq.machine.records import Outcome, RunRecord, Samples, Series
+from serq.machine.scope import RunScope
+from serq.machine.sessions import Session, write_plain_block, write_program
+from serq.machine.settings import Settings
+from serq.machine.stages.base import StageMember
+from serq.machine.stages.engine import EngineMember
+from serq.machine.stages.rate import FifoMember
+from serq.machine.summaries import SUMMARIES
+from serq.source import Span
+
+WAKE_LIMIT = 1_000
+PASS_LIMIT = 1_000_000
+PROGRESS_EVERY = 16_384
+
+
+class Observer(Protocol):
+    """Something that watches a run, such as the judge of its claims."""
+
+    def watch(self, machine: Machine) -> None:
+        """Before the run: ask for `machine.on_session`, `EngineMember.on_iteration`."""
+
+    def finish(self, machine: Machine) -> list[Outcome]:
+        """After the run: what was found."""
+
+
+class Machine:
+    """A program under way.
+
+    now: the clock. stages, pools: members by name, a single one is a list of one. slots: place of
+    each session attribute. arrived: sessions created so far. live: sessions not yet ended.
+    on_session: called with each session right after its `init`. sources: generated Python, for
+    people who want to look.
+    """
+
+    def __init__(self, program: Program, settings: Settings) -> None:
+        self.program = program
+        self.settings = settings
+        self.now = 0.0
+        self.events = 0
+        self.arrived = 0
+        self.live = 0
+        self.ended = 0
+        self.turns = 0
+        self.admissions = 0
+        self.sources: dict[str, str] = {}
+        self.on_session: list[Callable[[Session], None]] = []
+        self._heap: list[tuple[float, int, Callable[[Any], None], Any]] = []
+        self._number = 0
+        self._ready: deque[Session] = deque()
+        self._drained = False
+        self._idle_closures = 0
+        self._live_area = 0.0
+        self._live_since = 0.0
+
+        names = ["serial", "turn_no", "cached", "computed", "new", "out", "think", "more", "forced"]
+        names += [a.name for a in program.attributes if a.name not in names]
+        self.slots = {name: slot for slot, name in enumerate(names)}
+        self.observes = {name: Samples() for name in program.observes}
+        self.client = {name: Samples() for name in ("ttft", "tpot", "response")}
+        self.machine_draws = Stream(settings.seed, "machine")
+        self.arrival_draws = Stream(settings.seed, "arrivals")
+        self.workload_draws = Stream(settings.seed, "workload", 0, 0)
+
+        self.stages: dict[str, list[Any]] = {
+            stage.name: self._members(stage) for stage in program.stages
+        }
+        self.pools: dict[str, list[PoolMember]] = {
+            pool.name: [
+                PoolMember(self, pool, None if pool.size is None else i)
+                for i in range(pool.size or 1)
+            ]
+            for pool in program.pools
+        }
+        self.engines: list[EngineMember] = [
+            member for members in self.stages.values() for member in members if member.is_engine
+        ]
+        self._free_pools = [
+            member for ms in self.pools.values() for member in ms if member.pool.engine is None
+        ]
+        # Every name is known now: the code of engines, pools and sessions may be written.
+        for engine in self.engines:
+            engine.prepare()
+        for members in self.pools.values():
+            for pool in members:
+                self._prepare_keys(pool)
+        workload = program.workload
+        self._init = write_plain_block(self, workload.init) if workload and workload.init else None
+        self._client = write_program(self) if workload else None
+        self._gap: Callable[[], float] | None = self._gaps()
+        self._gap_at = workload.arrival.at if workload else None
+        self._gauges = [(self._gauge(g.value), Series()) for g in program.gauges]
+
+    # ------------------------------------------------------------ building
+
+    def _members(self, stage: Stage) -> list[StageMember]:
+        def one(index: int | None) -> StageMember:
+            match stage:
+                case Engine():
+                    return EngineMember(self, stage, index)
+                case Fifo(name=name, servers=servers):
+                    return FifoMember(self, name, index, servers)
+                case Delay(name=name):
+                    return FifoMember(self, name, index, inf)
+                case SharedProcessor():
+                    raise InternalError("the machine has no shared processors")
+
+        return [one(None)] if stage.size is None else [one(i) for i in range(stage.size)]
+
+    def _prepare_keys(self, member: PoolMember) -> None:
+        keys = member.pool.queue_keys
+        if keys is None:
+            return
+        names = {"waited": "(m.now - w.joined)"}
+        functions = []
+        for key in keys:
+            scope = RunScope(self, names, attributes="w.session.attributes")
+            functions.append(compile_value(key, scope, "w", scope.lent))
+        member.keys = lambda w: tuple(f(w) for f in functions)
+
+    def _gaps(self) -> Callable[[], float] | None:
+        arrival = self.program.workload.arrival if self.program.workload else NoArrivals()
+        match arrival:
+            case Poisson(rate=rate):
+                draws = self.arrival_draws
+                return lambda: draws.exp(1.0 / rate)
+            case Renewal(gap=gap):
+                scope = RunScope(self, draws="m.arrival_draws")
+                return compile_value(gap, scope, "", scope.lent)
+            case Batch() | Closed() | NoArrivals():
+                return None
+
+    def _gauge(self, value: Expr) -> Callable[[], float]:
+        scope = RunScope(self)
+        return compile_value(value, scope, "", scope.lent)
+
+    def summary(self, function: str, observation: str) -> Callable[[], float]:
+        """An aggregate over all samples of an observation, to be read at the end."""
+        samples = self.observes[observation]
+        aggregate = SUMMARIES[function]
+        return lambda: aggregate(samples.values)
+
+    # ------------------------------------------------------------ running
+
+    def run(self, progress: Callable[[float], None] | None = None) -> None:
+        """Handle every event up to the horizon, or until the requested arrivals have gone.
+
+        progress: called now and then with the clock.
+        """
+        settings = self.settings
+        horizon = settings.horizon
+        if settings.warmup > 0:
+            self.schedule(settings.warmup, self._end_warmup, None)
+        self._first_arrivals()
+        self._settle()
+        self._close_instant()
+        heap, pop = self._heap, heapq.heappop
+        while heap and heap[0][0] <= horizon and not self._drained:
+            time, _, apply, subject = pop(heap)
+            self.now = time
+            self.events += 1
+            apply(subject)
+            if self._ready or self._free_pools:
+                self._settle()
+            if not heap or heap[0][0] != time:
+                self._close_instant()
+            if progress is not None and not self.events % PROGRESS_EVERY:
+                progress(time)
+        if settings.arrivals is not None:
+            self._check_finite_run(settings.arrivals)
+        else:
+            self.now = horizon
+
+    def schedule(self, time: float, apply: Callable[[Any], None], subject: Any) -> None:
+        """An event: `apply(subject)` at `time`; events of one instant come in scheduling order."""
+        heapq.heappush(self._heap, (time, self._number, apply, subject))
+        self._number += 1
+
+    def _settle(self) -> None:
+        ready = self._ready
+        while True:
+            while ready:
+                self._resume(ready.popleft())
+            if not self._admit_free():
+                return
+
+    def _resume(self, session: Session) -> None:
+        if session.woke_at != self.now:
+            session.woke_at = self.now
+            session.wakes = 0
+            session.passes = 0
+        session.wakes += 1
+        if session.wakes > WAKE_LIMIT:
+            self.fail("SQ0605", None, session=session)
+        try:
+            next(session.program)
+        except StopIteration:
+            self._end_session(session)
+
+    def _close_instant(self) -> None:
+        """Start iterations until nothing more happens now, then read the gauges."""
+        again = True
+        while again:
+            again = False
+            for engine in self.engines:
+                if engine.idle and engine.has_work() and engine.try_iteration():
+                    # Sessions it admitted may have gone elsewhere, or made others ready.
+                    again = again or engine.idle or bool(self._ready)
+            if self._ready or again:
+                self._settle()
+        for read, series in self._gauges:
+            value = read()
+            values = series.values
+            if not values or value != values[-1]:
+                if values and series.times[-1] == self.now:
+                    values[-1] = value
+                else:
+                    series.times.append(self.now)
+                    values.append(value)
+
+    def make_ready(self, session: Session) -> None:
+        self._ready.append(session)
+
+    # ------------------------------------------------------------ sessions
+
+    def _first_arrivals(self) -> None:
+        arrival = self.program.workload.arrival if self.program.workload else NoArrivals()
+        match arrival:
+            case Batch(count=count) | Closed(count=count):
+                for _ in range(count):
+                    self._create()
+            case Poisson():
+                self.schedule(0.0, self._arrive, None)
+            case Renewal():
+                self.schedule(self._next_gap(), self._arrive, None)
+            case NoArrivals():
+                pass
+
+    def _next_gap(self) -> float:
+        assert self._gap is not None
+        gap = self._gap()
+        if not 0 < gap < inf:
+            self.fail("SQ0609", self._gap_at, value=show(gap))
+        return gap
+
+    def _arrive(self, _: None) -> None:
+        self._create()
+        wanted = self.settings.arrivals
+        if wanted is None or self.arrived < wanted:
+            self.schedule(self.now + self._next_gap(), self._arrive, None)
+
+    def _create(self) -> None:
+        serial = self.arrived
+        self.arrived += 1
+        self._change_live(+1)
+        attributes = [0.0] * len(self.slots)
+        attributes[0] = float(serial)
+        seed = self.settings.seed
+        session = Session(serial, attributes, Stream(seed, "session", serial))
+        if self._init is not None:
+            self.workload_draws = Stream(seed, "workload", serial, 0)
+            self._init(session, attributes)
+        for look in self.on_session:
+            look(session)
+        assert self._client is not None
+        session.program = self._client(session, attributes)
+        self.make_ready(session)
+
+    def _end_session(self, session: Session) -> None:
+        while session.holds:
+            self.end_hold(session, session.holds[-1])
+        self._change_live(-1)
+        self.ended += 1
+        if isinstance(self.program.workload and self.program.workload.arrival, Closed):
+            self._create()
+        elif self.settings.arrivals == self.arrived and not self.live:
+            self._drained = True
+
+    def _change_live(self, by: int) -> None:
+        self._live_area += self.live * (self.now - self._live_since)
+        self._live_since = self.now
+        self.live += by
+
+    def start_turn(self, s: Session) -> None:
+        self.turns += 1
+        s.attributes[1] += 1.0
+        s.turn_started = self.now
+        s.first_token = None
+        s.tokens = 0
+        s.decoded = False
+        s.ttft_known = False
+        turn = int(s.attributes[1])
+        self.workload_draws = Stream(self.settings.seed, "workload", s.serial, turn)
+
+    def end_turn(self, s: Session) -> None:
+        turn = int(s.attributes[1])
+        if s.first_token is not None:
+            self.know_ttft(s)
+            if s.tokens >= 2:
+                pace = (s.last_token - s.first_token) / (s.tokens - 1)
+                self.client["tpot"].add(self.now, s.serial, turn, pace)
+        self.client["response"].add(self.now, s.serial, turn, self.now - s.turn_started)
+
+    def know_ttft(self, s: Session) -> None:
+        """Record the time to the first token, once no later token can replace it."""
+        if not s.ttft_known and s.first_token is not None:
+            s.ttft_known = True
+            turn = int(s.attributes[1])
+            wait = s.first_token - s.turn_started
+            self.client["ttft"].add(s.first_token, s.serial, turn, wait)
+
+    # ------------------------------------------------------------ holds
+
+    def ask(self, s: Session, code: HoldCode) -> bool:
+        """The session joins the queue of the hold's first pool; True: its demand can never fit."""
+        pools = code.pools(s)
+        waiting = Waiting(s, code, pools, self._number, self.now)
+        self._number += 1
+        for (pool, units, room), judged in zip(waiting.needs(), code.judged, strict=True):
+            if not units >= 0 or not room >= 0:
+                self.fail(
+                    "SQ0613", code.statement.at, session=s, name=pool.name, value=show(min(units, room))
+                )
+            if (judged[0] and units > pool.cap) or (judged[1] and room > pool.cap):
+                pool.tally.rejected += 1
+                return True
+        s.waiting = waiting
+        pools[0].enqueue(waiting)
+        return False
+
+    def _admit_free(self) -> bool:
+        """Admit what fits in the pools that no engine admits; whether anybody was."""
+        any_admitted = False
+        for pool in self._free_pools:
+            while pool.queued_count:
+                waiting = pool.head()
+                assert waiting is not None
+                needs = waiting.needs()
+                if not fits(needs):
+                    break
+                self.admit(waiting, needs)
+                self.make_ready(waiting.session)
+                any_admitted = True
+        return any_admitted
+
+    def admit(self, waiting: Waiting, needs: list[tuple[PoolMember, float, float]]) -> None:
+        """Take the units of a hold that fits; its session may run its body."""
+        s = waiting.session
+        first = waiting.pools[0]
+        first.dequeue(waiting)
+        first.tally.queue_admissions += 1
+        first.tally.wait_sum += self.now - waiting.joined
+        for pool, units, _ in needs:
+            pool.take(units)
+        s.admission = float(self.admissions)
+        self.admissions += 1
+        s.waiting = None
+        s.holds.append(Held(waiting.code, {pool: units for pool, units, _ in needs}))
+
+    def end_hold(self, s: Session, held: Held) -> None:
+        for pool, units in held.parts.items():
+            pool.give_back(units)
+        s.holds.remove(held)
+
+    def release(self, s: Session, pool: PoolMember) -> None:
+        """Give the innermost hold's units on `pool` back now; a second time it does nothing."""
+        for held in reversed(s.holds):
+            if pool in held.parts:
+                pool.give_back(held.parts.pop(pool))
+                return
+
+    # ------------------------------------------------------------ guards of generated code
+
+    def member(self, members: list[Any], index: float, place: Place) -> Any:
+        """The member of a family that a computed index names."""
+        if not (0 <= index < len(members) and index == int(index)):
+            self.fail(
+                "SQ0603", place.at, name=place.name, value=show(index), size=len(members),
+                last=len(members) - 1,
+            )  # fmt: skip
+        return members[int(index)]
+
+    def whole(self, count: float, s: Session, at: Span | None) -> int:
+        if count <= 0:
+            return 0
+        if count != count or count == inf or count != int(count):
+            self.fail("SQ0604", at, session=s, value=show(count))
+        return int(count)
+
+    def bad_guard(self, value: float, s: Session | None, at: Span | None) -> None:
+        self.fail("SQ0601", at, session=s, value=show(value))
+
+    def bad_amount(self, value: float, s: Session, at: Span | None) -> None:
+        self.fail("SQ0602", at, session=s, value=show(value))
+
+    def pass_loop(self, s: Session, at: Span | None) -> None:
+        s.passes += 1
+        if s.passes > PASS_LIMIT:
+            self.fail("SQ0606", at, session=s)
+
+    def fail(self, code: str, at: Span | None, *, session: Session | None = None, **facts: Any) -> None:
+        """Stop the run: what was wrong, where, when and for whom."""
+        when = f"at time {show(self.now)}"
+        if session is not None:
+            when += f", session {session.serial}"
+        raise ProgramError([diagnose(code, at, when=when, **facts)])
+
+    # ------------------------------------------------------------ the end
+
+    def _end_warmup(self, _: None) -> None:
+        for members in self.stages.values():
+            for member in members:
+                member.end_warmup()
+        for pools in self.pools.values():
+            for pool in pools:
+                pool.end_warmup()
+        self._change_live(0)
+        self._live_area = 0.0
+        self.ended = 0
+        self.turns = 0
+
+    def _check_finite_run(self, wanted: int) -> None:
+        settings = self.settings
+        if not self._drained:
+            self.fail("SQ0610", None, arrived=self.arrived, wanted=wanted, live=self.live)
+        if settings.warmup > 0 and self.now <= settings.warmup:
+            self.fail("SQ0611", None, end=show(self.now), warmup=show(settings.warmup))
+
+    def record(self, outcomes: list[Outcome]) -> RunRecord:
+        """What the run leaves behind; call it once, after `run`."""
+        settings = self.settings
+        self._change_live(0)
+        pools = [member for members in self.pools.values() for member in members]
+        for pool in pools:
+            pool.report_overask()
+        return RunRecord(
+            horizon=settings.horizon,
+            end=self.now,
+            warmup=settings.warmup,
+            seed=settings.seed,
+            events=self.events,
+            arrivals=self.arrived,
+            ended=self.ended,
+            turns=self.turns,
+            live_at_end=self.live,
+            live_area=self._live_area,
+            observes=self.observes,
+            client=self.client,
+            gauges={
+                gauge.name: series
+                for gauge, (_, series) in zip(self.program.gauges, self._gauges, strict=True)
+            },
+            outcomes=outcomes,
+            stages=[member.close() for members in self.stages.values() for member in members],
+            pools=[pool.close() for pool in pools],
+            tests=find_tests(self.program),
+        )
+
+
+def run_program(
+    program: Program,
+    settings: Settings,
+    observers: Sequence[Observer] = (),
+    progress: Callable[[float], None] | None = None,
+) -> RunRecord:
+    """Run a checked program.
+
+    progress: called now and then with the clock. Raises ProgramError when the run cannot go on.
+    """
+    machine = Machine(program, settings)
+    for observer in observers:
+        observer.watch(machine)
+    machine.run(progress)
+    return machine.record([outcome for o in observers for outcome in o.finish(machine)])
+
+
+def find_tests(program: Program) -> frozenset[str]:
+    """Observations whose every expression is a test: outermost a comparison, &&, || or !."""
+    found: dict[str, bool] = {}
+
+    def visit(block: Block) -> None:
+        for statement in block:
+            if isinstance(statement, Observe):
+                e = statement.value
+                test = (isinstance(e, Unary) and e.operator == "!") or (
+                    isinstance(e, Binary) and (e.operator in COMPARISONS or e.operator in ("&&", "||"))
+                )
+                found[statement.name] = found.get(statement.name, True) and test
+            for inner in blocks_of(statement):
+                visit(inner)
+
+    visit(program.server)
+    if program.workload:
+        for block in (program.workload.init, program.workload.turn, program.workload.session):
+            visit(block)
+    return frozenset(name for name, test in found.items() if test)
+
+
+def show(x: float) -> str:
+    """A number as messages write it: whole numbers without a point."""
+    if -1e15 < x < 1e15 and x == int(x):
+        return str(int(x))
+    return repr(float(x))

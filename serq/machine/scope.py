@@ -1,0 +1,146 @@
+"""How generated code reaches the state of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from attrs import define, field
+
+from serq.diagnostics import InternalError
+from serq.ir.expr import Expr, Num, Observable, Place, Summary
+
+if TYPE_CHECKING:
+    from serq.machine.loop import Machine
+
+STAGE_READS = {"queue": "{}.present", "busy": "{}.busy()", "work": "{}.work()"}
+POOL_READS = {
+    "used": "{}.used",
+    "free": "({0}.cap - {0}.used)",
+    "holders": "{}.holder_count",
+    "queued": "{}.queued_count",
+}
+
+ENGINE_VARIABLES: dict[str, str] = {
+    "running.count": "e.present",
+    "running.decoding": "e.decoding",
+    "running.kv_decode": "e.running_memory(True)",
+    "running.kv_prefill": "e.running_memory(False)",
+    "running.preempted": "e.preempted",
+    "waiting.count": "e.waiting_count()",
+    "waiting.admitted": "e.admitted",
+    "batch.tokens": "e.tokens",
+    "batch.prefilled": "e.prefilled",
+    "batch.decoding": "e.decoders",
+    "batch.kv_decode": "e.batch_memory(True)",
+    "batch.kv_prefill": "e.batch_memory(False)",
+    "batch.attention": "e.attention",
+}
+"""Variables of an engine's own clauses, with `e` the engine."""
+
+RUN_VARIABLES: dict[str, str] = {
+    "decoding": "r.is_decode",
+    "admission": "r.admission",
+    "remaining": "r.remaining",
+}
+"""Variables of one run in keys and `only`, with `r` the run."""
+
+CLAIM_VARIABLES: dict[str, str] = {
+    "tokens": "e.tokens",
+    "prefilled": "e.prefilled",
+    "decoders": "e.decoders",
+    "kv_decode": "e.batch_memory(True)",
+    "kv_prefill": "e.batch_memory(False)",
+    "attention": "e.attention",
+    "residents": "e.present",
+    "demand": "e.demand()",
+    "served": "e.served",
+    "arrived": "m.arrived",
+}
+"""Variables of a claim over iterations, with `e` the engine."""
+
+
+@define
+class RunScope:
+    """A `serq.machine.code.Scope` over a machine.
+
+    names: sources of the context variables of this moment. attributes: the source of a session's
+    attribute list ("s.attributes"), or None where there is no session. draws: the source of the
+    random stream, or None where nothing may be drawn. lent: filled with the objects the code names.
+    """
+
+    machine: Machine
+    names: Mapping[str, str] = field(factory=dict)
+    attributes: str | None = None
+    draws: str | None = None
+    lent: dict[str, Any] = field(factory=dict)
+
+    def __attrs_post_init__(self) -> None:
+        self.lent["m"] = self.machine
+
+    def attribute(self, name: str) -> str:
+        if self.attributes is None:
+            raise InternalError(f"attribute {name} read where there is no session")
+        return f"{self.attributes}[{self.machine.slots[name]}]"
+
+    def variable(self, name: str) -> str:
+        if name == "now":
+            return "m.now"
+        if name not in self.names:
+            raise InternalError(f"variable {name} read at the wrong moment")
+        return self.names[name]
+
+    def register(self, engine: str, name: str) -> str:
+        member = self.machine.stages[engine][0]
+        return f"{self.lend('stage', member)}.registers[{member.register_slots[name]}]"
+
+    def local(self, name: str) -> str:
+        return f"e.locals[{name!r}]"
+
+    def stream(self) -> str:
+        if self.draws is None:
+            raise InternalError("a draw where nothing may be drawn")
+        return self.draws
+
+    def observable(self, node: Observable, write: Callable[[Expr], str]) -> str:
+        if node.function in STAGE_READS:
+            return STAGE_READS[node.function].format(self.stage(node.place, write))
+        if node.function in POOL_READS:
+            return POOL_READS[node.function].format(self.pool(node.place, write))
+        raise InternalError(f"no code for {node.function}")
+
+    def summary(self, node: Summary) -> str:
+        return f"{self.lend('summary', self.machine.summary(node.function, node.observation))}()"
+
+    def stage(self, place: Place, write: Callable[[Expr], str]) -> str:
+        """Source of the stage (or member) that `place` names."""
+        return self._member("stage", self.machine.stages[place.name], place, write)
+
+    def pool(self, place: Place, write: Callable[[Expr], str]) -> str:
+        """Source of the pool (or member) that `place` names."""
+        return self._member("pool", self.machine.pools[place.name], place, write)
+
+    def _member(
+        self, kind: str, members: list[Any], place: Place, write: Callable[[Expr], str]
+    ) -> str:
+        match place.index:
+            case None:
+                return self.lend(kind, members[0])
+            case Num(value=value):
+                return self.lend(kind, members[int(value)])
+            case computed:
+                family = self.lend("family", members)
+                at = self.lend("at", place)
+                return f"m.member({family}, {write(computed)}, {at})"
+
+    def lend(self, kind: str, thing: Any) -> str:
+        """The name under which generated code finds `thing`.
+
+        Names are made of the kind and a number: names of the program may be Python's own words.
+        """
+        for name, known in self.lent.items():
+            if known is thing and name.startswith(kind):
+                return name
+        name = f"{kind}_{len(self.lent)}"
+        self.lent[name] = thing
+        return name

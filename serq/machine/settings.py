@@ -1,0 +1,15 @@
+"""How to run a program: what stands outside its text."""
+
+from __future__ import annotations
+
+from attrs import frozen
+
+
+@frozen
+class Settings:
+    """horizon, warmup: time units; arrivals: end the run when so many sessions have come and gone."""
+
+    horizon: float
+    warmup: float = 0.0
+    seed: int = 1
+    arrivals: int | None = None

@@ -1,0 +1,141 @@
+"""Characters -> tokens: numbers, words, strings, marks, and where each stands.
+
+Whether a word is a word of the language or a name is not known here: the parser says so, by place.
+What is no token at all becomes a token of kind `BAD`, which no rule accepts, so that the parser
+meets it where it stands and there is one complaint per statement.
+"""
+
+from __future__ import annotations
+
+import re
+
+from attrs import define, field, frozen
+
+from serq.source import SourceFile, Span
+
+WORD, NUMBER, STRING, BAD, END = "WORD", "NUMBER", "STRING", "BAD", "$END"
+
+_NUMBER = r"(?:[0-9][0-9_]*(?:\.[0-9_]*)?|\.[0-9][0-9_]*)(?:[eE][+-]?[0-9][0-9_]*)?"
+_TOKEN = re.compile(
+    r"(?P<SPACE>[ \t\r\n]+)"
+    r"|(?P<WORD>[^\W\d]\w*)"
+    rf"|(?P<NUMBER>{_NUMBER})(?P<rest>\.[0-9_.]*)?"
+    r"|(?P<COMMENT>//[^\n]*|/\*[^*]*\*+(?:[^/*][^*]*\*+)*/)"
+    r"|(?P<OPEN>/\*)"
+    r"|(?P<MARK><=|>=|==|!=|&&|\|\||[-+*/^<>!?:~=,;.(){}\[\]])"
+    r'|(?P<STRING>"[^"\n]*")'
+    r'|(?P<UNCLOSED>"[^\n]*)'
+    r"|(?P<BAD>[^\w\s\-+*/^<>!?:~=,;.(){}\[\]\"]+|.)",
+    re.DOTALL,
+)
+_CLOSES = {"(": ")", "[": "]", "{": "}"}
+
+
+@frozen
+class Comment:
+    """A comment as written, with `//` or `/* */`."""
+
+    text: str
+    at: Span
+
+
+@define
+class Tokens:
+    """A program's tokens, column by column, ended by one of kind `END`.
+
+    kinds: WORD, NUMBER, STRING, BAD, END, or a mark such as `<=` itself; lines, columns: where each starts.
+    partner: the index of a bracket's other half, or -1 when it has none.
+    inner_semicolon: the opening braces that have a `;` of their own, not in braces within.
+    troubles: for a BAD token, which lexical rule it breaks.
+    too_deep: the first bracket nested deeper than a parser should be asked to follow, or None.
+    """
+
+    kinds: list[str] = field(factory=list)
+    texts: list[str] = field(factory=list)
+    lines: list[int] = field(factory=list)
+    columns: list[int] = field(factory=list)
+    partner: dict[int, int] = field(factory=dict)
+    inner_semicolon: set[int] = field(factory=set)
+    troubles: dict[int, str] = field(factory=dict)
+    comments: list[Comment] = field(factory=list)
+    too_deep: int | None = None
+    name: str = ""
+
+    def at(self, first: int, last: int) -> Span:
+        """The stretch from token `first` to token `last`, both included."""
+        column = self.columns[last]
+        return Span(
+            self.lines[first], self.columns[first], self.lines[last], column + len(self.texts[last]), self.name
+        )
+
+
+DEEPEST = 200
+"""Brackets in brackets that a program may have."""
+
+
+def read_tokens(source: SourceFile) -> Tokens:
+    """Cut `source` into tokens; never complains, what is wrong becomes BAD tokens."""
+    tokens = Tokens(name=source.name)
+    kinds, texts, lines, columns = tokens.kinds, tokens.texts, tokens.lines, tokens.columns
+    text = source.text
+    line = 1
+    line_start = 0
+    position = 0
+    if text.startswith("\ufeff"):
+        # A byte-order mark is no character of the program: columns start after it.
+        line_start = position = 1
+    open_brackets: list[int] = []
+    for match in _TOKEN.finditer(text, position):
+        kind = match.lastgroup
+        start = match.start()
+        lexeme = match.group()
+        if kind == "SPACE" or kind == "COMMENT":
+            breaks = lexeme.count("\n")
+            if kind == "COMMENT":
+                first = Span(line, start - line_start + 1, line, 0, source.name)
+            if breaks:
+                line += breaks
+                line_start = start + lexeme.rfind("\n") + 1
+            if kind == "COMMENT":
+                end = Span(line, 0, line, match.end() - line_start + 1)
+                tokens.comments.append(Comment(lexeme, first.to(end)))
+            continue
+        index = len(kinds)
+        lines.append(line)
+        columns.append(start - line_start + 1)
+        texts.append(lexeme)
+        if kind == "MARK":
+            kinds.append(lexeme)
+            if lexeme in "([{":
+                open_brackets.append(index)
+                if len(open_brackets) > DEEPEST and tokens.too_deep is None:
+                    tokens.too_deep = index
+            elif lexeme in ")]}":
+                # A closing brace also closes round and square brackets left open inside it.
+                while open_brackets:
+                    opening = open_brackets[-1]
+                    if _CLOSES[texts[opening]] == lexeme:
+                        tokens.partner[opening] = index
+                        tokens.partner[index] = opening
+                        open_brackets.pop()
+                        break
+                    if lexeme != "}":
+                        break
+                    open_brackets.pop()
+            elif lexeme == ";" and open_brackets:
+                tokens.inner_semicolon.add(open_brackets[-1])
+        elif kind == "WORD" and (lexeme.isascii() or lexeme.replace("_", "a").isalnum()):
+            kinds.append(WORD)
+        elif kind == "NUMBER" or kind == "STRING":
+            kinds.append(kind)
+        else:
+            kinds.append(BAD)
+            tokens.troubles[index] = kind or BAD
+            if kind == "OPEN":
+                break
+    kinds.append(END)
+    texts.append("")
+    last_break = text.rfind("\n")
+    lines.append(text.count("\n") + 1)
+    columns.append(len(text) - max(last_break + 1, 1 if text.startswith("\ufeff") and last_break < 0 else 0) + 1)
+    return tokens

@@ -1,0 +1,331 @@
+"""The command `serq`: run, check, ir, emit-lean.
+
+What the commands promise: a report or a file only when there is one to give, everything that is
+wrong on standard error, one exit code for each kind of ending (`EXIT_CODES`), and never a traceback.
+Rooms are imported inside the commands, so that `serq check` loads no machine.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import click
+
+import serq
+from serq.diagnostics import Diagnostic, ProgramError, diagnostic_to_dict, show_diagnostic
+from serq.tools.settings import check_settings
+
+EXIT_CODES = """\b
+Exit codes:
+  0   done, every claim holds or is witnessed
+  1   the program is refused, its run cannot go on, a file cannot be read or
+      written; or the run is done and a claim fails
+  2   wrong use of the command
+  3   done, no claim fails, but some claim was not answered on this path
+  70  a defect of serq"""
+
+_DEFECT = """\
+internal error[SQ0000]: {what}
+  This is a defect of serq, not of your program. Please report it with the program, the command
+  and this message. SERQ_DEBUG=1 shows where it happened."""
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run one command and exit with its code."""
+    sys.exit(run_command(sys.argv[1:] if arguments is None else arguments))
+
+
+def run_command(arguments: Sequence[str]) -> int:
+    """Run one command; its exit code. Every ending passes here."""
+    _use_plain_streams()
+    try:
+        code = serq_command.main(args=list(arguments), prog_name="serq", standalone_mode=False)
+        return _flush(int(code or 0))
+    except ProgramError as error:
+        _complain(error.diagnostics)
+        return 1
+    except click.exceptions.Exit as ending:
+        return _flush(ending.exit_code)
+    except click.ClickException as error:
+        error.show(sys.stderr)
+        return error.exit_code
+    except (click.Abort, KeyboardInterrupt):
+        print("interrupted", file=sys.stderr)
+        return 130
+    except BrokenPipeError:  # whoever read the report has had enough
+        return _abandon_output()
+    except Exception as error:
+        if os.environ.get("SERQ_DEBUG"):
+            raise
+        print(_DEFECT.format(what=_what_happened(error)), file=sys.stderr)
+        return 70
+
+
+# ---------------------------------------------------------------- the commands
+
+
+@click.group(
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog=EXIT_CODES,
+    subcommand_metavar="COMMAND …",
+    invoke_without_command=False,
+)
+@click.version_option(serq.__version__, message="serq %(version)s")
+def serq_command() -> None:
+    """Describe an LLM serving system, run it exactly, check claims about it."""
+
+
+def _pairs(what: str) -> Callable[[click.Context, click.Parameter, tuple[str, ...]], dict[str, str]]:
+    """Reads repeated NAME=VALUE options; the last of one name counts."""
+
+    def read(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> dict[str, str]:
+        pairs = {}
+        for value in values:
+            name, equals, text = value.partition("=")
+            if not equals or not name.strip().isidentifier() or not text.strip():
+                raise click.BadParameter(f"`{value}` is not of the form {what}")
+            pairs[name.strip()] = text.strip()
+        return pairs
+
+    return read
+
+
+def _replacements(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options that replace inputs and definitions, the same for every command."""
+    for decorate in (
+        click.option(
+            "--def", "defs", multiple=True, metavar="NAME=EXPR", callback=_pairs("NAME=EXPR"),
+            help="Replace the body of an expression definition.",
+        ),
+        click.option(
+            "--set", "sets", multiple=True, metavar="NAME=VALUE", callback=_pairs("NAME=VALUE"),
+            help="Supply an input declared with args.number: a number or a constant expression.",
+        ),
+    ):  # fmt: skip
+        command = decorate(command)
+    return command
+
+
+@serq_command.command(
+    "run",
+    options_metavar="--horizon T [OPTIONS]",
+    epilog="\b\nExample:\n  serq run examples/hello.sq --horizon 1000 --warmup 100 --json\n\n" + EXIT_CODES,
+)
+@click.argument("file")
+@click.argument("inputs", nargs=-1, metavar="[-- --INPUT VALUE …]", type=click.UNPROCESSED)
+@click.option("--horizon", type=float, required=True, metavar="T", help="When the run ends, clock units.")
+@click.option("--warmup", type=float, default=0.0, metavar="T", help="When statistics begin (0).")
+@click.option("--seed", type=int, default=1, metavar="N", help="Selects the random draws (1).")
+@click.option("--arrivals", type=int, metavar="N", help="End when N sessions have come and gone.")
+@_replacements
+@click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
+@click.option(
+    "--dump", metavar="DIR", help="Write every sample and gauge as CSV files into DIR.",
+)  # fmt: skip
+def run_file(
+    file: str,
+    inputs: tuple[str, ...],
+    horizon: float,
+    warmup: float,
+    seed: int,
+    arrivals: int | None,
+    sets: dict[str, str],
+    defs: dict[str, str],
+    as_json: bool,
+    dump: str | None,
+) -> int:
+    """Run a program (FILE, "-" for standard input, or a .json written by `serq ir`) and report.
+
+    Times are in the program's clock units. After "--", inputs are given as --NAME VALUE.
+    """
+    sets |= _named_inputs(inputs)
+    with _usage_errors():
+        check_settings(horizon=horizon, warmup=warmup, seed=seed, arrivals=arrivals)
+    program = _open(file, sets, defs)
+    if dump is not None:
+        with _writing(dump):
+            os.makedirs(dump, exist_ok=True)
+
+    from serq.report import dump_report, exit_status, report_to_json, show_report
+    from serq.tools.progress import Progress
+
+    with Progress(horizon) as progress:
+        report = serq.run(
+            program, horizon=horizon, warmup=warmup, seed=seed, arrivals=arrivals, progress=progress
+        )
+    if dump is not None:
+        with _writing(dump):
+            dump_report(report, dump)
+    _print(report_to_json(report) if as_json else show_report(report))
+    return exit_status(report)
+
+
+@serq_command.command(
+    "check", epilog="\b\nExample:\n  serq check examples/hello.sq examples/papers/*.sq\n\n" + EXIT_CODES
+)
+@click.argument("files", nargs=-1, required=True, metavar="FILE…")
+@_replacements
+@click.option("--json", "as_json", is_flag=True, help="Print all complaints as JSON.")
+def check_files(files: tuple[str, ...], sets: dict[str, str], defs: dict[str, str], as_json: bool) -> int:
+    """Check programs without running them: a line for each good one, every fault of the others."""
+    from serq.tools.loading import load_program, show_summary
+
+    results = []
+    for file in files:
+        result = load_program(file, None, sets, defs)
+        results.append(result)
+        if not as_json:
+            _complain(result.diagnostics)
+            if result.program is not None:
+                _print(show_summary(file, result.program))
+    if as_json:
+        listing = [
+            {
+                "file": file,
+                "ok": result.program is not None,
+                "diagnostics": [diagnostic_to_dict(d) for d in result.diagnostics],
+            }
+            for file, result in zip(files, results, strict=True)
+        ]
+        _print(json.dumps(listing, ensure_ascii=False, indent=1))
+    return 0 if all(result.program is not None for result in results) else 1
+
+
+@serq_command.command("ir", epilog="\b\nExample:\n  serq ir examples/hello.sq > hello.json")
+@click.argument("file")
+@_replacements
+def print_ir(file: str, sets: dict[str, str], defs: dict[str, str]) -> None:
+    """Print the checked program as JSON: definitions written out, constants folded."""
+    _print(serq.program_to_json(_open(file, sets, defs)))
+
+
+@serq_command.command(
+    "emit-lean", epilog="\b\nExample:\n  serq emit-lean examples/papers/dai_sarathi.sq -o Sarathi.lean"
+)
+@click.argument("file")
+@_replacements
+@click.option("-o", "--output", metavar="OUT", help="Write to this file instead of standard output.")
+def emit_lean(file: str, sets: dict[str, str], defs: dict[str, str], output: str | None) -> None:
+    """State the claims of a program in Lean 4: one self-contained file, statements only."""
+    text = serq.emit_lean(_open(file, sets, defs))
+    if output is None:
+        _print(text)
+        return
+    from serq.tools.writing import write_file
+
+    with _writing(output):
+        write_file(output, text)
+
+
+# ---------------------------------------------------------------- reading what was asked
+
+
+def _open(file: str, sets: dict[str, str], defs: dict[str, str]) -> serq.Program:
+    """The program of a command, its doubts already said."""
+    from serq.tools.loading import load_program
+
+    result = load_program(file, None, sets, defs)
+    if result.program is None:
+        raise ProgramError(result.diagnostics)
+    _complain(result.diagnostics)
+    return result.program
+
+
+def _named_inputs(words: tuple[str, ...]) -> dict[str, str]:
+    """What follows "--": `--name value` or `--name=value`, the last of one name counts."""
+    inputs = {}
+    rest = iter(words)
+    for word in rest:
+        name, equals, value = word.removeprefix("--").partition("=")
+        if not word.startswith("--") or not name.isidentifier():
+            raise click.UsageError(f"unexpected argument `{word}`: inputs are given as -- --NAME VALUE")
+        if not equals:
+            value = next(rest, "")
+        if not value.strip():
+            raise click.UsageError(f"the input `{name}` has no value")
+        inputs[name] = value
+    return inputs
+
+
+@contextmanager
+def _usage_errors() -> Iterator[None]:
+    """Complaints about settings are wrong use of the command here, and exit with 2."""
+    try:
+        yield
+    except ProgramError as error:
+        words = [f"{d.message}; {d.help}" if d.help else d.message for d in error.diagnostics]
+        raise click.UsageError("\n       ".join(words), click.get_current_context()) from None
+
+
+# ---------------------------------------------------------------- saying and writing
+
+
+def _complain(diagnostics: Sequence[Diagnostic]) -> None:
+    for d in diagnostics:
+        print(show_diagnostic(d), file=sys.stderr)
+
+
+def _print(text: str) -> None:
+    """Text on standard output, ending in one line break."""
+    with _writing("standard output", quoted=False):
+        sys.stdout.write(text if text.endswith("\n") else text + "\n")
+
+
+@contextmanager
+def _writing(path: str, quoted: bool = True) -> Iterator[None]:
+    """What the system says about an output becomes a message (SQ0930) that names it."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        from serq.diagnostics import diagnose
+
+        shown = f"`{path}`" if quoted else path
+        reason = error.strerror or str(error)
+        raise ProgramError([diagnose("SQ0930", path=shown, reason=reason)]) from None
+
+
+def _flush(code: int) -> int:
+    """Empty the buffers while a full disk can still be reported."""
+    try:
+        with _writing("standard output", quoted=False):
+            sys.stdout.flush()
+    except BrokenPipeError:
+        return _abandon_output()
+    except ProgramError as error:
+        _complain(error.diagnostics)
+        return _abandon_output()
+    return code
+
+
+def _abandon_output() -> int:
+    """Point standard output nowhere, or Python would complain about it once more while it ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 1
+
+
+def _use_plain_streams() -> None:
+    """A name that the terminal cannot show is escaped; it is no reason to fail."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _what_happened(error: Exception) -> str:
+    if isinstance(error, serq.InternalError):
+        return str(error)
+    where = ""
+    trace = error.__traceback__
+    while trace is not None:
+        frame = trace.tb_frame
+        module = frame.f_globals.get("__name__", "")
+        if module.startswith("serq"):
+            where = f" (in {module}, line {trace.tb_lineno})"
+        trace = trace.tb_next
+    return f"{type(error).__name__}: {error}{where}"

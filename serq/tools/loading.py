@@ -1,0 +1,105 @@
+"""From a path or a text to a checked program: reading, parsing and checking, wired together."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from attrs import evolve, frozen
+
+from serq.diagnostics import Diagnostic, ProgramError, Sink, diagnose
+from serq.source import SourceFile
+from serq.tools.reading import read_json_text, read_source
+
+if TYPE_CHECKING:
+    from serq.ir.program import Program
+
+
+@frozen
+class Loaded:
+    """A program, None if it is refused, and everything said about it in the order of the text."""
+
+    program: Program | None
+    diagnostics: tuple[Diagnostic, ...]
+
+
+def load_program(
+    path: str | os.PathLike[str] | None,
+    source: str | None = None,
+    sets: Mapping[str, float | str] | None = None,
+    defs: Mapping[str, str] | None = None,
+) -> Loaded:
+    """Read and check a program: `serq.compile` without the exception.
+
+    What is wrong with the program, or with reading it, is in the result. Raises TypeError when
+    there is neither a path nor a source.
+    """
+    if path is None and source is None:
+        raise TypeError("a program is given by a path or by source=")
+    name = "<program>" if path is None else os.fspath(path)
+    try:
+        if source is None and name.endswith(".json"):
+            return _load_json(name, replaced=bool(sets or defs))
+        text = read_source(name) if source is None else SourceFile(name, source)
+        return _load_text(text, sets or {}, defs or {})
+    except ProgramError as error:
+        return Loaded(None, error.diagnostics)
+
+
+def _load_text(text: SourceFile, sets: Mapping[str, float | str], defs: Mapping[str, str]) -> Loaded:
+    from serq.check import check_program
+    from serq.syntax.parse import parse_expression, parse_program
+
+    sink = Sink({text.name: text})
+    parsed = parse_program(text, sink)
+    program = check_program(
+        parsed.tree,
+        sink,
+        sets=sets,
+        defs=defs,
+        skipped=parsed.skipped,
+        complete=parsed.complete,
+        parse_expression=parse_expression,
+    )
+    return _judge(None if program is None else evolve(program, source=text), sink)
+
+
+def _load_json(path: str, replaced: bool) -> Loaded:
+    """replaced: whether inputs or definitions were to be replaced, for which it is too late."""
+    from serq.check import check_ir
+    from serq.ir.jsonform import program_from_json
+
+    if replaced:
+        raise ProgramError([diagnose("SQ0926")])
+    program = program_from_json(read_json_text(path), path)
+    sink = Sink()
+    check_ir(program, sink)
+    return _judge(program, sink)
+
+
+def _judge(program: Program | None, sink: Sink) -> Loaded:
+    said = sorted(sink.diagnostics, key=_place)
+    return Loaded(None if sink.errors else program, tuple(said))
+
+
+def _place(d: Diagnostic) -> tuple[bool, int, int]:
+    """By place; what has none comes last."""
+    return (True, 0, 0) if d.at is None else (False, d.at.line, d.at.column)
+
+
+def show_summary(path: str, program: Program) -> str:
+    """`path: ok, 1 engine, 2 pools, 3 claims`: what a person wants to see confirmed."""
+    from serq.ir.stage import Engine
+
+    engines = sum(isinstance(stage, Engine) for stage in program.stages)
+    counts = [
+        (engines, "engine"),
+        (len(program.stages) - engines, "stage"),
+        (len(program.pools), "pool"),
+        (len(program.observes), "observation"),
+        (len(program.gauges), "gauge"),
+        (len(program.claims), "claim"),
+    ]
+    parts = [f"{n} {word}{'' if n == 1 else 's'}" for n, word in counts if n]
+    return f"{path}: ok" + (", " + ", ".join(parts) if parts else ", nothing to run")

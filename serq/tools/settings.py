@@ -1,0 +1,78 @@
+"""The settings of a run and what makes them meaningless."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from serq.diagnostics import Diagnostic, ProgramError, diagnose
+
+if TYPE_CHECKING:
+    from serq.ir.program import Program
+
+
+def check_settings(*, horizon: float, warmup: float = 0.0, seed: int = 1, arrivals: int | None = None) -> None:
+    """Refuse settings that no program can be run with.
+
+    horizon, warmup: clock units, 0 <= warmup < horizon, both finite; seed: whole, >= 0;
+    arrivals: whole, >= 1, or None.
+    Raises ProgramError (SQ0920 to SQ0924) with every complaint.
+    """
+    if complaints := list(_complaints(horizon, warmup, seed, arrivals)):
+        raise ProgramError(complaints)
+
+
+def check_arrivals(program: Program, arrivals: int | None) -> None:
+    """Refuse a number of arrivals when the sessions are not a stream that could be cut (SQ0925)."""
+    if arrivals is None:
+        return
+    arrival = program.workload.arrival if program.workload is not None else None
+    kind = _KEYWORDS.get(type(arrival).__name__, "none")
+    if kind not in ("poisson", "renewal"):
+        sources = {program.source.name: program.source} if program.source else None
+        at = arrival.at if arrival is not None else None
+        raise ProgramError([diagnose("SQ0925", at, sources=sources, kind=kind)])
+
+
+_KEYWORDS = {
+    "Poisson": "poisson",
+    "Renewal": "renewal",
+    "Closed": "closed",
+    "Batch": "batch",
+    "NoArrivals": "none",
+}
+
+
+def _complaints(horizon: Any, warmup: Any, seed: Any, arrivals: Any) -> Iterator[Diagnostic]:
+    horizon_is_good = _is_time(horizon) and horizon > 0
+    if not horizon_is_good:
+        yield diagnose("SQ0920", value=_show(horizon))
+    if not _is_time(warmup) or warmup < 0:
+        yield diagnose("SQ0921", value=_show(warmup))
+    elif horizon_is_good and warmup >= horizon:
+        yield diagnose("SQ0922", warmup=_show(warmup), horizon=_show(horizon))
+    if not _is_whole(seed) or seed < 0:
+        yield diagnose("SQ0923", value=_show(seed))
+    if arrivals is not None and (not _is_whole(arrivals) or arrivals < 1):
+        yield diagnose("SQ0924", value=_show(arrivals))
+
+
+def _is_time(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and _is_finite(value)
+
+
+def _is_finite(value: float) -> bool:
+    try:
+        return math.isfinite(value)
+    except OverflowError:  # a whole number beyond the doubles
+        return False
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _show(value: Any) -> str:
+    text = f"{value:g}" if isinstance(value, float) else str(value)
+    return text if len(text) <= 40 else text[:37] + "…"
