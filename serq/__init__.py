@@ -146,12 +146,13 @@ def _run(
     progress: Callable[[float], None] | None,
 ) -> Report:
     """Machine, claims, report: each sees only what the one before hands on."""
+    from serq.claims.judge import Judge
     from serq.machine.loop import run_program
     from serq.machine.settings import Settings
     from serq.report import make_report
 
     settings = Settings(float(horizon), float(warmup), seed, arrivals)
-    record = run_program(program, settings, (), progress=progress)
+    record = run_program(program, settings, [Judge(program)], progress=progress)
     return make_report(record, __version__)
 
 

@@ -219,15 +219,11 @@ class Expressions:
         if not (n >= 1 and n == int(min(n, 1e9))):
             self.complaints.say("SQ0511", e.bound.at, value=n)
             return WRONG
-        if name in self.names.attributes or name in BUILT_IN or name in here.bound:
-            what = "an attribute" if name not in here.bound else "bound around it"
-            self.complaints.say("SQ0226", e.variable.at, name=name, what=what)
-            return WRONG
-        if self.names.constants.value(name) is not None:
-            self.complaints.say("SQ0226", e.variable.at, name=name, what="a constant")
-            return WRONG
         if name in SUPPLIED:
-            self.complaints.say("SQ0221", e.variable.at, kind="aggregate's index", name=name)
+            self.complaints.say("SQ0221", e.at, kind="aggregate's index", name=name)
+            return WRONG
+        if (taken := self.names.meaning(name)) is not None:
+            self.complaints.say("SQ0226", e.at, name=name, what=taken)
             return WRONG
         self.terms += int(min(n, 1e9))
         if self.terms > MOST_TERMS:
@@ -545,6 +541,11 @@ class Expressions:
         return None
 
     # ---------------------------------------------------------------- complaints
+
+    def check_supplied(self, name: tree.Name, kind: str) -> None:
+        """Refuse a name that the language supplies."""
+        if name.text in SUPPLIED:
+            self.complaints.say("SQ0221", name.at, kind=kind, name=name.text)
 
     def takes(self, name: str, wanted: int, got: int, at: Span) -> bool:
         if wanted == got:

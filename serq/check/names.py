@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from attrs import define, field, frozen
 
+from serq.check.words import BUILT_IN
 from serq.source import Span
 from serq.syntax import tree
 
@@ -95,7 +96,9 @@ class Names:
     stages, pools: by the name used in expressions. registers: by name, program-wide.
     attributes: where each is first assigned. costs: the resources of attributes that hold a cost,
     known once their assignment was read. records: the parts of `Cost x = { … }`. observes: by name,
-    where first recorded.
+    where first recorded. sides: who assigns an attribute, "workload" or "server". bindings: names of
+    `at admission`. owned: the pools declared on a device or engine. blocks: the block of pools that have one. declared: every name of the common name
+    space with its kind, as messages say it.
     """
 
     constants: Constants = field(factory=Constants)
@@ -109,10 +112,26 @@ class Names:
     costs: dict[str, frozenset[str]] = field(factory=dict)
     records: dict[str, tuple[str, ...]] = field(factory=dict)
     observes: dict[str, Span] = field(factory=dict)
+    sides: dict[str, set[str]] = field(factory=dict)
+    bindings: dict[str, Span] = field(factory=dict)
+    owned: dict[str, set[str]] = field(factory=dict)
     blocks: dict[str, float] = field(factory=dict)
+    declared: dict[str, tuple[str, Span]] = field(factory=dict)
 
     def resource(self, name: str) -> Resource | None:
         return self.pools.get(name) or self.stages.get(name)
+
+    def meaning(self, name: str) -> str | None:
+        """What a name already is, as messages say it, or None."""
+        if name in BUILT_IN:
+            return "a built-in attribute"
+        if name in self.declared:
+            return self.declared[name][0]
+        if name in self.attributes:
+            return "a session attribute"
+        if name in self.registers:
+            return "a register"
+        return None
 
     def times(self) -> Mapping[str, str]:
         """The time resources of all devices, with their device."""

@@ -83,12 +83,16 @@ def _decode(text: str, name: str) -> Any:
         raise ProgramError([diagnose("SQ0944", path=name, limit=DEEPEST)])
     try:
         with _deep():
-            return json.loads(text)
+            return json.loads(text, parse_constant=_no_constant)
     except json.JSONDecodeError as error:
         at = Span(error.lineno, error.colno, error.lineno, error.colno, name)
         raise ProgramError([diagnose("SQ0940", at, path=name, reason=error.msg)]) from None
-    except ValueError as error:  # an integer of thousands of digits
+    except ValueError as error:  # `NaN`, or an integer of thousands of digits
         raise ProgramError([diagnose("SQ0940", path=name, reason=str(error))]) from None
+
+
+def _no_constant(word: str) -> Any:
+    raise ValueError(f"`{word}` is no JSON value")
 
 
 @contextmanager
@@ -137,6 +141,7 @@ def _converter() -> Converter:
     made.register_unstructure_hook_factory(attrs.has, writer)
     made.register_structure_hook_factory(attrs.has, reader)
     made.register_structure_hook_factory(_is_union, lambda union: _union_reader(union, made))
+    made.register_structure_hook_factory(_is_tuple, lambda kind: _tuple_reader(kind, made))
     for scalar, read in ((float, _read_number), (int, _read_whole), (str, _read_text), (bool, _read_flag)):
         made.register_structure_hook(scalar, read)
     made.register_unstructure_hook(float, _write_number)
@@ -176,6 +181,27 @@ def _union_reader(union: Any, converter: Converter) -> Callable[[Any, Any], Any]
         return converter.structure(value, by_name[value["node"]])
 
     return read
+
+
+def _is_tuple(kind: Any) -> bool:
+    return get_origin(kind) is tuple
+
+
+def _tuple_reader(kind: Any, converter: Converter) -> Callable[[Any, Any], Any]:
+    """Reads `tuple[T, ...]` from a list, and a pair from a list of two."""
+    kinds = get_args(kind)
+
+    def read_all(value: Any, _: Any) -> Any:
+        if not isinstance(value, list):
+            raise ValueError(f"is {_show(value)} where a list belongs")
+        return tuple(converter.structure(value, list[kinds[0]]))  # type: ignore[valid-type]
+
+    def read_pair(value: Any, _: Any) -> Any:
+        if not isinstance(value, list) or len(value) != len(kinds):
+            raise ValueError(f"is {_show(value)} where a list of {len(kinds)} belongs")
+        return tuple(converter.structure(part, of) for part, of in zip(value, kinds, strict=True))
+
+    return read_all if kinds[-1] is ... else read_pair
 
 
 # ---------------------------------------------------------------- numbers, texts, places
@@ -224,11 +250,10 @@ def _write_span(at: Span) -> list[Any]:
 
 
 def _read_span(value: Any, _: Any) -> Span:
-    match value:
-        case [int(line), int(column), int(end_line), int(end_column)]:
-            return Span(line, column, end_line, end_column, _file.get())
-        case [int(line), int(column), int(end_line), int(end_column), str(file)]:
-            return Span(line, column, end_line, end_column, file)
+    if isinstance(value, list) and 4 <= len(value) <= 5:
+        *numbers, file = value if len(value) == 5 else [*value, _file.get()]
+        if all(type(n) is int for n in numbers) and isinstance(file, str):
+            return Span(*numbers, file)
     raise ValueError(f"is {_show(value)} where [line, column, end line, end column] belongs")
 
 

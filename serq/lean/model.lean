@@ -18,6 +18,10 @@ structure Phase where
   tokens : Nat
 deriving DecidableEq
 
+abbrev Phase.prefill (tokens : Nat) : Phase := ⟨false, tokens⟩
+
+abbrev Phase.decode (tokens : Nat) : Phase := ⟨true, tokens⟩
+
 /-- A run at the engine: the tokens it still needs, and what its session runs afterwards. -/
 structure Run where
   decoding : Bool

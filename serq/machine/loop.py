@@ -29,6 +29,7 @@ from serq.machine.stages.base import StageMember
 from serq.machine.stages.engine import EngineMember
 from serq.machine.stages.rate import FifoMember
 from serq.machine.summaries import SUMMARIES
+from serq.machine.values import show
 from serq.source import Span
 
 WAKE_LIMIT = 1_000
@@ -71,7 +72,6 @@ class Machine:
         self._number = 0
         self._ready: deque[Session] = deque()
         self._drained = False
-        self._idle_closures = 0
         self._live_area = 0.0
         self._live_since = 0.0
 
@@ -202,11 +202,12 @@ class Machine:
         ready = self._ready
         while True:
             while ready:
-                self._resume(ready.popleft())
+                self.resume(ready.popleft())
             if not self._admit_free():
                 return
 
-    def _resume(self, session: Session) -> None:
+    def resume(self, session: Session) -> None:
+        """Let a session go on until it blocks or ends."""
         if session.woke_at != self.now:
             session.woke_at = self.now
             session.wakes = 0
@@ -307,7 +308,7 @@ class Machine:
         self.turns += 1
         s.attributes[1] += 1.0
         s.turn_started = self.now
-        s.first_token = None
+        s.first_token = s.first_engine = None
         s.tokens = 0
         s.decoded = False
         s.ttft_known = False
@@ -324,12 +325,11 @@ class Machine:
         self.client["response"].add(self.now, s.serial, turn, self.now - s.turn_started)
 
     def know_ttft(self, s: Session) -> None:
-        """Record the time to the first token, once no later token can replace it."""
+        """Record the time to the first token, now that no later token can replace it; once a turn."""
         if not s.ttft_known and s.first_token is not None:
             s.ttft_known = True
             turn = int(s.attributes[1])
-            wait = s.first_token - s.turn_started
-            self.client["ttft"].add(s.first_token, s.serial, turn, wait)
+            self.client["ttft"].add(self.now, s.serial, turn, s.first_token - s.turn_started)
 
     # ------------------------------------------------------------ holds
 
@@ -517,9 +517,3 @@ def find_tests(program: Program) -> frozenset[str]:
             visit(block)
     return frozenset(name for name, test in found.items() if test)
 
-
-def show(x: float) -> str:
-    """A number as messages write it: whole numbers without a point."""
-    if -1e15 < x < 1e15 and x == int(x):
-        return str(int(x))
-    return repr(float(x))

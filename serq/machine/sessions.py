@@ -36,6 +36,7 @@ from serq.machine.scope import RunScope
 if TYPE_CHECKING:
     from serq.machine.loop import Machine
     from serq.machine.pools import Held, Waiting
+    from serq.machine.stages.base import StageMember
 
 STATEMENT_LIMIT = 1_000_000
 """Loop passes of one session at one instant; beyond that the run stops."""
@@ -45,13 +46,15 @@ class Session:
     """One client: its attributes, where it stands, and the tokens of its present turn.
 
     attributes: by slot, `Machine.slots` names them. admission: number of its latest hold admission,
-    infinite if it never held anything. first_token, last_token: times, None before there is one.
+    infinite if it never held anything. first_token (None before there is one), last_token: times;
+    first_engine: where a prefill gave the first one.
     tokens: of this turn so far. decoded: the turn has got a decode token. ttft_known: recorded.
     """
 
     __slots__ = (
-        "admission", "attributes", "decoded", "draws", "first_token", "holds", "last_token", "passes",
-        "program", "serial", "tokens", "ttft_known", "turn_started", "waiting", "wakes", "woke_at",
+        "admission", "attributes", "decoded", "draws", "first_engine", "first_token", "holds",
+        "last_token", "passes", "program", "serial", "tokens", "ttft_known", "turn_started", "waiting",
+        "wakes", "woke_at",
     )  # fmt: skip
 
     def __init__(self, serial: int, attributes: list[float], draws: Stream) -> None:
@@ -67,6 +70,7 @@ class Session:
         self.passes = 0
         self.turn_started = 0.0
         self.first_token: float | None = None
+        self.first_engine: StageMember | None = None
         self.last_token = 0.0
         self.tokens = 0
         self.decoded = False
@@ -172,9 +176,11 @@ class SessionWriter:
     def _run(self, s: Run) -> None:
         add = self.lines.add
         at = self.scope.lend("at", s.at)
-        stage = self.scope.stage(s.places[0], self.value)
-        w = self.fresh("w")
+        stage, w = self.fresh("p"), self.fresh("w")
+        add(f"{stage} = {self.scope.stage(s.places[0], self.value)}")
         add(f"{w} = {self.value(s.work)}")
+        if s.mode == "decode":
+            add(f"{stage}.begin_decode(s)")
         add(f"if {w} > 0: {stage}.join(s, {s.mode!r}, {w})")
         # No work is done at once: the session goes to the end of the line of ready ones.
         add(f"elif {w} == 0: m.make_ready(s)")

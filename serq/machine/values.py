@@ -88,3 +88,10 @@ FUNCTIONS: dict[str, Callable[..., float]] = {
 def is_whole(x: float) -> bool:
     """Whether x is a finite whole number that a double holds exactly with its neighbours."""
     return -9007199254740992.0 <= x <= 9007199254740992.0 and x == math.floor(x)
+
+
+def show(x: float) -> str:
+    """A number as messages write it: whole numbers without a point."""
+    if -1e15 < x < 1e15 and x == int(x):
+        return str(int(x))
+    return repr(float(x))

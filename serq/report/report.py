@@ -240,4 +240,4 @@ def _plain(instance: Any, attribute: Attribute[Any] | None, value: Any) -> Any:
         # From 1e16 on a float is written with an exponent, which has no fraction either.
         if value.is_integer() and abs(value) < 1e16:
             return int(value)
-    return value
+    return list(value) if isinstance(value, tuple) else value

@@ -113,12 +113,16 @@ def _place(name: Name, index: Expr | None, at: Span) -> tree.Reference:
 def _entry(
     place: tree.Reference,
     verb: Name,
-    arguments: tuple[Expr, ...] | None,
+    arguments: tuple[Any, ...] | None,
     source: tree.Reference | None,
     target: tuple[tree.Reference, Expr] | None,
     at: Span,
-) -> tree.Entry:
-    return tree.Entry(place, verb, arguments or (), source, target, at)
+) -> tree.Entry | tree.Copy:
+    plain = tuple(argument for argument in arguments or () if not isinstance(argument, tuple))
+    named = tuple(argument for argument in arguments or () if isinstance(argument, tuple))
+    if named or (place.name.text == "kvt" and verb.text in ("l2_load", "l2_store")):
+        return tree.Copy(place, verb, plain, named, at)
+    return tree.Entry(place, verb, plain, source, target, at)
 
 
 def _block(*rest: Any) -> tree.Block:
@@ -297,6 +301,7 @@ BUILDERS: dict[str, Builder] = {
     "entry": _entry,
     "entry_place": _place,
     "entry_target": _row,
+    "arguments": _row,
     "refs": _row,
     "block": _block,
     # devices, engines, schedules

@@ -295,9 +295,23 @@ class Entry:
     at: Span
 
 
+@_node
+class Copy:
+    """`kvt.l2_load (DEEP, ram, n, per_token = c);`: tokens between a queue's pool and a slower tier.
+
+    place: what stands before the dot, `kvt` in a program that means anything.
+    """
+
+    place: Reference
+    verb: Name
+    arguments: tuple[Expr, ...]
+    options: tuple[tuple[Name, Expr], ...]
+    at: Span
+
+
 Statement: TypeAlias = Union[
     Assign, CostRecord, Run, Hold, Amount, GiveBack, Branch, While, Loop, Choose, Fork, Plain, Mark,
-    Tool, Transfer, Use, Entry,
+    Tool, Transfer, Use, Entry, Copy,
 ]  # fmt: skip
 
 

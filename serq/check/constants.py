@@ -1,0 +1,134 @@
+"""Constants and inputs get their values, in the order of their lines."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from serq.check.complaints import Complaints
+from serq.check.expand import ParseExpression
+from serq.check.expressions import Expressions
+from serq.diagnostics import Note
+from serq.ir.program import Constant, Input
+from serq.source import SourceFile, Span
+from serq.syntax import tree
+
+LIBRARIES = ("std/args", "std/kvt")
+
+
+def fold_constants(
+    before: Sequence[tree.Item],
+    items: Sequence[tree.Item],
+    x: Expressions,
+    given: Mapping[str, str | float],
+    parse_expression: ParseExpression,
+) -> tuple[tuple[Constant, ...], tuple[Input, ...]]:
+    """The values of all constants, kept in `x.names.constants` too.
+
+    before: items above `fn main()`. given: values for inputs by external name, a number or the text
+    of a constant expression over earlier constants.
+    """
+    complaints = x.complaints
+    constants: dict[str, Constant] = {}
+    inputs: dict[str, Input] = {}
+    imported: set[str] = set()
+    for order, item in enumerate((*before, *items)):
+        match item:
+            case tree.Import(path=path):
+                if path.text not in LIBRARIES:
+                    complaints.say("SQ0250", item.at, path=path.text)
+                imported.add(path.text)
+            case tree.Let(name=name):
+                value = constant_value(item.value, order, x, item.at, name.text)
+                keep(constants, x, name, order, value, item.at)
+            case tree.Input(name=name, external=external):
+                if "std/args" not in imported or order < len(before):
+                    complaints.say("SQ0251", item.mark)
+                if not external.text.isidentifier():
+                    complaints.say("SQ0252", external.at, external=external.text)
+                elif external.text in inputs:
+                    note = Note("it is declared here", inputs[external.text].at)
+                    complaints.say("SQ0253", external.at, external=external.text, notes=[note])
+                value = constant_value(item.default, order, x, item.at, name.text)
+                if external.text in given:
+                    value = given_value(external.text, given, order, x, parse_expression)
+                keep(constants, x, name, order, value, item.at)
+                number = 0.0 if value is None else value
+                inputs[external.text] = Input(name.text, external.text, number, at=external.at)
+            case _:
+                pass
+    for external in given:
+        if external not in inputs:
+            refuse_input(external, given, constants, inputs, complaints)
+    return tuple(constants.values()), tuple(inputs.values())
+
+
+def keep(
+    constants: dict[str, Constant],
+    x: Expressions,
+    name: tree.Name,
+    order: int,
+    value: float | None,
+    at: Span,
+) -> None:
+    """Note a constant; a wrong one counts as 1 so that what reads it stays silent."""
+    number = 1.0 if value is None else value
+    if name.text in constants:
+        note = Note("an earlier one is here", constants[name.text].at)
+        x.complaints.say("SQ0290", at, name=name.text, notes=[note])
+    x.names.constants.add(name.text, order, number, name.at)
+    constants[name.text] = Constant(name.text, number, at=name.at)
+
+
+def constant_value(
+    e: tree.Expr, order: int, x: Expressions, at: Span, name: str
+) -> float | None:
+    """The value of a `let`'s expression; None when it has none, which is then already said."""
+    value = x.constant(e, order)
+    if value is not None and value != value:
+        x.complaints.say("SQ0513", at, name=name)
+        return None
+    return value
+
+
+def given_value(
+    external: str,
+    given: Mapping[str, str | float],
+    order: int,
+    x: Expressions,
+    parse_expression: ParseExpression,
+) -> float | None:
+    """The value that an input was given from outside."""
+    written = given[external]
+    text = written if isinstance(written, str) else repr(float(written))
+    source = SourceFile(f"--set {external}", text)
+    at = Span(1, 1, 1, 1 + len(text), source.name)
+    x.complaints.sink.sources.setdefault(source.name, source)
+    if not isinstance(written, str):
+        value: float | None = float(written)
+    else:
+        expression = parse_expression(source, x.complaints.sink)
+        value = None if expression is None else x.constant(expression, order)
+    if value is not None and value != value:
+        x.complaints.say("SQ0513", at, name=external)
+        return None
+    return value
+
+
+def refuse_input(
+    external: str,
+    given: Mapping[str, str | float],
+    constants: Mapping[str, Constant],
+    inputs: Mapping[str, Input],
+    complaints: Complaints,
+) -> None:
+    """Say that there is no input of this name."""
+    text = str(given[external])
+    source = SourceFile(f"--set {external}", text)
+    complaints.sink.sources.setdefault(source.name, source)
+    at = Span(1, 1, 1, 1 + len(text), source.name)
+    if external in constants:
+        note = Note(f"`{external}` is declared here", constants[external].at)
+        complaints.say("SQ0255", at, name=external, notes=[note])
+        return
+    complaints.unknown("SQ0254", external, at, {n: i.at for n, i in inputs.items()})
+

@@ -1,0 +1,307 @@
+"""Every declaration is found, before anything is read: which names there are, and no name twice.
+
+One name space holds all declarations; two different kinds may not share a name. Constants come
+first, since the size of a family is one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from serq.check.complaints import Complaints
+from serq.check.expand import NOWHERE, assigned, walk
+from serq.check.expressions import Expressions, number
+from serq.check.names import DeviceNames, EngineNames, Names, RegisterName, Resource
+from serq.check.words import BUILT_IN, SUPPLIED, WORDS
+from serq.diagnostics import Note
+from serq.source import Span
+from serq.syntax import tree
+
+LARGEST_FAMILY = 10_000
+
+
+def declare_names(
+    items: Sequence[tree.Item], definitions: Mapping[str, Span], x: Expressions
+) -> None:
+    """Fill `x.names` with everything that the items declare."""
+    declare = Declarations(x)
+    for name, at in definitions.items():
+        declare.names.declared.setdefault(name, ("a definition", at))
+    for order, item in enumerate(items):
+        declare.item(item, order)
+    declare.assignments(items)
+
+
+class Declarations:
+    """The pass at work: each method takes one kind of declaration."""
+
+    def __init__(self, x: Expressions) -> None:
+        self.x = x
+        self.names: Names = x.names
+        self.complaints: Complaints = x.complaints
+
+    def take(self, kind: str, name: tree.Name, *, words: bool = False) -> bool:
+        """Reserve a name for a declaration; say why it cannot have it. `words`: it may not be one."""
+        text = name.text
+        if text == NOWHERE:
+            return False
+        if words and text in WORDS:
+            self.complaints.say("SQ0220", name.at, kind=kind, name=text)
+            return True
+        if text in SUPPLIED:
+            self.complaints.say("SQ0221", name.at, kind=kind, name=text)
+            return True
+        if text in BUILT_IN:
+            self.complaints.say("SQ0227", name.at, kind=kind, name=text)
+            return True
+        if text in self.names.declared:
+            other, at = self.names.declared[text]
+            note = Note(f"`{text}` is {other} here", at)
+            if other == article(kind):
+                self.complaints.say("SQ0210", name.at, kind=kind, name=text, notes=[note])
+                return False
+            self.complaints.say("SQ0228", name.at, kind=kind, name=text, other=other, notes=[note])
+            return True
+        self.names.declared[text] = (article(kind), name.at)
+        return True
+
+    def item(self, item: tree.Item, order: int) -> None:
+        match item:
+            case tree.Let() | tree.Input():
+                # a constant may be declared twice
+                if self.names.declared.get(item.name.text, ("",))[0] != "a constant":
+                    self.take("constant", item.name)
+            case tree.Device():
+                self.device(item, order)
+            case tree.Engine():
+                self.engine(item, order)
+            case tree.Pool():
+                self.pool(item, order)
+            case tree.Stage():
+                if self.take("stage", item.name):
+                    size = self.size(item.size, order)
+                    kind = item.kind.kind
+                    self.stage(Resource(item.name.text, kind, size, order, item.name.at))
+            case tree.Queue():
+                if self.take("queue", item.name):
+                    self.names.queues[item.name.text] = item
+            case tree.Gauge():
+                self.take("gauge", item.name)
+            case tree.Claim():
+                self.take("claim", item.name)
+            case _:
+                pass
+
+    def stage(self, resource: Resource) -> None:
+        self.names.stages[resource.name] = resource
+
+    def size(self, size: tree.Expr | None, order: int) -> int | None:
+        """How many members a family has; None for a single one. A wrong size counts as 1."""
+        if size is None:
+            return None
+        value = self.x.constant(size, order)
+        if value is None:
+            return 1
+        if not (1 <= value <= LARGEST_FAMILY and value == int(value)):
+            self.complaints.say("SQ0510", size.at, value=number(value), limit=LARGEST_FAMILY)
+            return 1
+        return int(value)
+
+    # ---------------------------------------------------------------- devices, engines, pools
+
+    def device(self, item: tree.Device, order: int) -> None:
+        if not self.take("device", item.name, words=True):
+            return
+        size = self.size(item.size, order)
+        device = DeviceNames(item.name.text, size, item.name.at, order)
+        self.names.devices[item.name.text] = device
+        for part in item.items:
+            name = part.name.text
+            if name in device.times or name in device.capacities:
+                self.complaints.say("SQ0210", part.name.at, kind="item of the device", name=name)
+            elif isinstance(part, tree.TimeResource):
+                if name in WORDS or self.names.declared.get(name, ("",))[0] == "a definition":
+                    self.complaints.say("SQ0220", part.name.at, kind="time resource", name=name)
+                device.times[name] = part
+            else:
+                if part.size is not None:
+                    self.complaints.say("SQ0240", part.at, name=name, device=item.name.text)
+                cap = self.x.constant(part.cap, order)
+                device.capacities[name] = (0.0 if cap is None else cap, part.name.at)
+
+    def engine(self, item: tree.Engine, order: int) -> None:
+        assert item.name is not None
+        if not self.take("engine", item.name, words=True):
+            return
+        name = item.name.text
+        size = self.size(item.size, order)
+        engine = EngineNames(name, size, item.name.at, order, item.device.text)
+        self.names.engines[name] = engine
+        self.stage(Resource(name, "engine", size, order, item.name.at))
+        self.place_on_device(engine, item.device)
+        for part in item.items:
+            match part:
+                case tree.Capacity():
+                    many = self.size(part.size, order)
+                    cap = self.x.constant(part.cap, order)
+                    if many is not None and size is not None:
+                        self.complaints.say("SQ0241", part.name.at, name=part.name.text, engine=name)
+                    if part.name.text in engine.capacities:
+                        self.complaints.say(
+                            "SQ0210", part.name.at, kind="capacity", name=part.name.text
+                        )
+                    engine.capacities[part.name.text] = (many, cap or 0.0, part.name.at)
+                case tree.Register():
+                    self.register(part, engine)
+                case _:
+                    pass
+
+    def place_on_device(self, engine: EngineNames, written: tree.Name) -> None:
+        device = self.names.devices.get(written.text)
+        if device is None:
+            if written.text != NOWHERE:
+                devices = {n: d.at for n, d in self.names.devices.items()}
+                self.complaints.unknown("SQ0203", written.text, written.at, devices, kind="device")
+            return
+        if device.engine is not None:
+            note = Note(f"`{device.engine}` runs on it", self.names.engines[device.engine].at)
+            self.complaints.say(
+                "SQ0242", engine.at, device=device.name, engine=device.engine, notes=[note]
+            )
+            return
+        device.engine = engine.name
+        if device.size != engine.size:
+            self.complaints.say(
+                "SQ0243", engine.at, engine=engine.name, members=members(engine.size),
+                device=device.name, others=members(device.size),
+                notes=[Note(f"`{device.name}` is declared here", device.at)],
+            )  # fmt: skip
+
+    def register(self, item: tree.Register, engine: EngineNames) -> None:
+        name = item.name.text
+        if name in SUPPLIED:
+            self.complaints.say("SQ0221", item.name.at, kind="register", name=name)
+        elif name in self.names.registers:
+            note = Note(f"`{name}` is first declared here", self.names.registers[name].at)
+            self.complaints.say("SQ0210", item.name.at, kind="register", name=name, notes=[note])
+        elif engine.size is not None:
+            self.complaints.say("SQ0244", item.name.at, name=name, engine=engine.name)
+        self.names.registers.setdefault(name, RegisterName(engine.name, item.name.at))
+
+    def pool(self, item: tree.Pool, order: int) -> None:
+        if not self.take("pool", item.name):
+            return
+        name = item.name.text
+        size = self.size(item.size, order)
+        if item.owner is not None:
+            owner = item.owner.name.text
+            holder = owner if item.owner.member is None else item.owner.member.text
+            self.names.owned.setdefault(holder, set()).add(name)
+            if owner in self.names.engines and item.owner.member is None:
+                engine = self.names.engines[owner]
+                if name in engine.capacities:
+                    size = engine.capacities[name][0] if engine.size is None else engine.size
+            elif owner in self.names.engines:
+                size = self.names.engines[owner].size
+            elif owner in self.names.devices:
+                size = self.names.devices[owner].size
+        self.names.pools[name] = Resource(name, "pool", size, order, item.name.at)
+        for option in item.options:
+            if isinstance(option, tree.BlockOption):
+                block = self.x.constant(option.value, order)
+                self.names.blocks[name] = 1.0 if block is None else block
+
+    # ---------------------------------------------------------------- what statements assign
+
+    def assignments(self, items: Sequence[tree.Item]) -> None:
+        """The attributes and observations, in the order in which the text first makes them."""
+        for item in items:
+            match item:
+                case tree.Workload():
+                    for part in item.items:
+                        if isinstance(part, tree.WorkloadBlock):
+                            self.block(part.body, "workload")
+                case tree.Server():
+                    self.block(item.body, "server")
+                case _:
+                    pass
+        for name, (kind, at) in list(self.names.declared.items()):
+            if name in self.names.attributes:
+                here = self.names.attributes[name]
+                note = Note(f"`{name}` is assigned here", here)
+                place = here if kind == "a constant" else at
+                other = Note(f"`{name}` is {kind} here", at) if kind == "a constant" else note
+                self.complaints.say("SQ0229", place, name=name, what=kind, notes=[other])
+        for name, register in self.names.registers.items():
+            taken = self.names.declared.get(name)
+            if taken is not None:
+                note = Note(f"`{name}` is {taken[0]} here", taken[1])
+                self.complaints.say(
+                    "SQ0228", register.at, kind="register", name=name, other=taken[0], notes=[note]
+                )
+            elif name in self.names.attributes or name in BUILT_IN:
+                self.complaints.say("SQ0229", register.at, name=name, what="a register")
+
+    def block(self, block: tree.Block, side: str) -> None:
+        for node in walk(block):
+            match node:
+                case tree.Assign(verb="observe"):
+                    self.observe(node.name)
+                case tree.Assign() | tree.Choose():
+                    self.attribute(node.name, side)
+                case tree.CostRecord():
+                    self.record(node, side)
+                case tree.Hold():
+                    for name, _ in node.bindings:
+                        self.binding(name)
+                case _:
+                    pass
+
+    def attribute(self, name: tree.Name, side: str) -> None:
+        if name.text == NOWHERE:
+            return
+        if name.text in SUPPLIED:
+            self.complaints.say("SQ0221", name.at, kind="attribute", name=name.text)
+        self.names.sides.setdefault(name.text, set()).add(side)
+        if name.text not in BUILT_IN:
+            self.names.attributes.setdefault(name.text, name.at)
+
+    def record(self, record: tree.CostRecord, side: str) -> None:
+        self.attribute(record.name, side)
+        parts = tuple(name.text for name, _ in record.parts)
+        self.names.records.setdefault(record.name.text, parts)
+        for part in parts:
+            full = f"{record.name.text}.{part}"
+            self.names.attributes.setdefault(full, record.name.at)
+            self.names.sides.setdefault(full, set()).add(side)
+
+    def binding(self, name: tree.Name) -> None:
+        if name.text in SUPPLIED or name.text in BUILT_IN:
+            self.complaints.say("SQ0221", name.at, kind="name at admission", name=name.text)
+        elif (taken := self.names.meaning(name.text)) is not None:
+            self.complaints.say(
+                "SQ0228", name.at, kind="name at admission", name=name.text, other=taken
+            )
+        self.names.bindings.setdefault(name.text, name.at)
+
+    def observe(self, name: tree.Name) -> None:
+        text = name.text
+        if text == NOWHERE:
+            return
+        if text in self.names.observes:
+            return
+        self.names.observes[text] = name.at
+        self.take("observation", name)
+
+
+def article(kind: str) -> str:
+    """`a pool`, `an engine`."""
+    return f"an {kind}" if kind[0] in "aeio" else f"a {kind}"
+
+
+def members(size: int | None) -> str:
+    """`1 member` for a single one, `3 members` for a family."""
+    return "1 member" if size in (None, 1) else f"{size} members"
+
+
+__all__ = ["assigned", "declare_names"]

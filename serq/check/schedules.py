@@ -1,0 +1,235 @@
+"""An engine's `schedule` becomes its statements, its `let`s and its one cap per run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from attrs import evolve
+
+from serq.check import fold
+from serq.check.expressions import Expressions, Standing
+from serq.ir.expr import Binary, Conditional, Expr, Func, Local, Num, Unary, Var, walk
+from serq.ir.moments import Moment
+from serq.ir.schedule import (
+    Admit,
+    Advance,
+    ExclusivePrefill,
+    Schedule,
+    ScheduleBranch,
+    ScheduleLet,
+    ScheduleStatement,
+    SetRegister,
+)
+from serq.source import Span
+from serq.syntax import tree
+
+
+def lower_schedule(
+    written: tree.Schedule | None, engine: str, order: int, x: Expressions
+) -> Schedule:
+    """The schedule of `engine`; None stands for one that is missing."""
+    if written is None:
+        return Schedule((Advance(),))
+    plan = Standing(Moment.PLAN, order, engine=engine)
+    for late in written.late_lets:
+        x.complaints.say("SQ0550", late.at, name=late.name.text)
+    lets = lower_lets(written.lets, evolve(plan, moment=Moment.CAP), x)
+    each = lower_each(written, lets, evolve(plan, moment=Moment.CAP), x)
+    statements = lower_statements(written.statements, plan, x)
+    check_exclusive(written, statements, x)
+    return Schedule(statements, lets, each, at=written.at)
+
+
+def lower_lets(
+    lets: Sequence[tree.ScheduleLet], here: Standing, x: Expressions
+) -> tuple[ScheduleLet, ...]:
+    """The `let`s, each seeing the ones above it."""
+    lowered: dict[str, ScheduleLet] = {}
+    for item in lets:
+        name = item.name.text
+        if name in lowered:
+            x.complaints.say("SQ0210", item.name.at, kind="schedule's `let`", name=name)
+            continue
+        x.check_supplied(item.name, "schedule's `let`")
+        value = x.plain(item.value, evolve(here, locals=frozenset(lowered)))
+        lowered[name] = ScheduleLet(name, value, at=item.name.at)
+    return tuple(lowered.values())
+
+
+def lower_statements(
+    statements: Sequence[tree.ScheduleStatement], plan: Standing, x: Expressions
+) -> tuple[ScheduleStatement, ...]:
+    return tuple(s for written in statements if (s := lower_statement(written, plan, x)) is not None)
+
+
+def lower_statement(
+    s: tree.ScheduleStatement, plan: Standing, x: Expressions
+) -> ScheduleStatement | None:
+    match s:
+        case tree.Advance(only=only, order=order):
+            key = evolve(plan, moment=Moment.KEY)
+            keys = () if order is None else tuple(x.plain(k, key) for k in order.keys)
+            kind = "admission" if order is None else order.kind
+            return Advance(kind, keys, lower_only(only, plan, x), at=s.at)
+        case tree.Admit(only=only, condition=condition):
+            if s.taking:
+                x.complaints.say("SQ0901", s.taking[0].at, construct="`admit waiting … taking`")
+            lowered = None if condition is None else x.plain(condition, plan)
+            return Admit(lower_only(only, plan, x), lowered, at=s.at)
+        case tree.ExclusivePrefill():
+            return ExclusivePrefill(at=s.at)
+        case tree.ScheduleBranch(test=test, then=then, otherwise=otherwise):
+            return ScheduleBranch(
+                x.plain(test, plan),
+                lower_statements(then, plan, x),
+                lower_statements(otherwise or (), plan, x),
+                at=s.at,
+            )
+        case tree.SetRegister(name=name, value=value):
+            expression = x.plain(value, plan)
+            register = x.names.registers.get(name.text)
+            if register is None or register.engine != plan.engine:
+                known = {
+                    n: r.at for n, r in x.names.registers.items() if r.engine == plan.engine
+                }
+                x.complaints.unknown("SQ0209", name.text, name.at, known, engine=plan.engine)
+                return None
+            return SetRegister(name.text, expression, at=s.at)
+
+
+def lower_only(only: tree.Expr | None, plan: Standing, x: Expressions) -> Expr | None:
+    return None if only is None else x.plain(only, evolve(plan, moment=Moment.ONLY))
+
+
+# -------------------------------------------------------------------- each at most
+
+
+def lower_each(
+    written: tree.Schedule, lets: tuple[ScheduleLet, ...], here: Standing, x: Expressions
+) -> Expr | None:
+    """The one cap per run: on every statement that gives tokens, or on none, and always the same."""
+    givers = list(find_givers(written.statements))
+    caps = [s.each for s in givers if s.each is not None]
+    if not caps:
+        return None
+    inside = evolve(here, locals=frozenset(let.name for let in lets))
+    lowered = [x.plain(cap, inside) for cap in caps]
+    first = opening_brace(written.at, x)
+    if any(fold.is_poison(e) for e in lowered):
+        return None
+    written_out = [written_locals(e, lets) for e in lowered]
+    if len(caps) < len(givers) or any(e != written_out[0] for e in written_out):
+        x.complaints.say("SQ0551", first)
+        return lowered[0]
+    if not check_each(written_out[0], caps[0].at, first, x):
+        return None
+    return lowered[0]
+
+
+def find_givers(
+    statements: Sequence[tree.ScheduleStatement],
+) -> Iterator[tree.Advance | tree.Admit | tree.ExclusivePrefill]:
+    """The statements that give tokens, in written order."""
+    for s in statements:
+        match s:
+            case tree.Advance() | tree.Admit() | tree.ExclusivePrefill():
+                yield s
+            case tree.ScheduleBranch(then=then, otherwise=otherwise):
+                yield from find_givers(then)
+                yield from find_givers(otherwise or ())
+            case _:
+                pass
+
+
+def written_locals(e: Expr, lets: tuple[ScheduleLet, ...]) -> Expr:
+    """`e` with a `let` written out where its whole value is one; folded, for comparing."""
+    match e:
+        case Local(name=name):
+            value = next((let.value for let in lets if let.name == name), None)
+            return e if value is None else written_locals(value, lets)
+        case Conditional(test=test, then=then, otherwise=otherwise):
+            return fold.conditional(
+                test, written_locals(then, lets), written_locals(otherwise, lets)
+            )
+        case _:
+            return e
+
+
+def check_each(e: Expr, at: Span, statement: Span, x: Expressions) -> bool:
+    """Whether a cap is surely above 0: a constant, `inf`, `max(k, e)`, or `? :` between such."""
+    match e:
+        case Num(value=value):
+            if not value > 0:
+                x.complaints.say("SQ0552", at, value=value)
+                return False
+            return True
+        case Conditional(then=then, otherwise=otherwise):
+            return check_each(then, at, statement, x) and check_each(otherwise, at, statement, x)
+        case Func(function="max", arguments=arguments):
+            constants = [c for a in arguments if (c := fold.constant(a)) is not None]
+            if not constants or not max(constants) > 0:
+                x.complaints.say("SQ0553", at)
+                return False
+            if has_infinity(e):
+                x.complaints.say("SQ0554", statement)
+                return False
+            return True
+        case _:
+            if has_infinity(e):
+                x.complaints.say("SQ0554", statement)
+            else:
+                x.complaints.say("SQ0553", at)
+            return False
+
+
+def has_infinity(e: Expr) -> bool:
+    """Whether `inf` takes part in arithmetic (an outcome of its own is no cap)."""
+    return any(isinstance(part, Num) and part.value == float("inf") for part in walk(e))
+
+
+# -------------------------------------------------------------------- exclusive prefill
+
+
+def check_exclusive(
+    written: tree.Schedule, statements: tuple[ScheduleStatement, ...], x: Expressions
+) -> None:
+    """`exclusive prefill` has one form: itself, then `admit waiting` while nothing is preempted."""
+    places = [s.at for s in find_all(statements) if isinstance(s, ExclusivePrefill)]
+    if not places:
+        return
+    match statements:
+        case (ExclusivePrefill(), Admit(only=None, condition=condition)) if nothing_preempted(
+            condition
+        ):
+            return
+        case _:
+            x.complaints.say("SQ0555", opening_brace(written.at, x))
+
+
+def opening_brace(at: Span, x: Expressions) -> Span:
+    """The place of the first `{` of a piece of text; the piece itself when there is none to see."""
+    source = x.complaints.sink.sources.get(at.file)
+    for number in range(at.line, at.end_line + 1):
+        line = source.line(number) if source is not None else ""
+        column = line.find("{", at.column - 1 if number == at.line else 0) + 1
+        if column:
+            return evolve(at, line=number, column=column, end_line=number, end_column=column + 1)
+    return at
+
+
+def find_all(statements: Sequence[ScheduleStatement]) -> Iterator[ScheduleStatement]:
+    for s in statements:
+        yield s
+        if isinstance(s, ScheduleBranch):
+            yield from find_all(s.then)
+            yield from find_all(s.otherwise)
+
+
+def nothing_preempted(e: Expr | None) -> bool:
+    """Whether `e` is the condition `running.preempted == 0`, in either form."""
+    preempted, zero = Var("running.preempted"), Num(0)
+    return e in (
+        Binary("==", preempted, zero),
+        Binary("==", zero, preempted),
+        Unary("!", preempted),
+    )

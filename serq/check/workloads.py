@@ -1,0 +1,113 @@
+"""The workload: how sessions arrive, what their blocks do, which attributes the scheduler sees."""
+
+from __future__ import annotations
+
+from serq.check import fold
+from serq.check.expressions import Expressions, Standing
+from serq.check.statements import Side, lower_block
+from serq.ir.expr import Num
+from serq.ir.moments import BUILT_IN_VALUES, Moment
+from serq.ir.server import Turn
+from serq.ir.workload import (
+    Arrival,
+    Attribute,
+    Batch,
+    Closed,
+    NoArrivals,
+    Poisson,
+    Renewal,
+    Trace,
+    Workload,
+)
+from serq.syntax import tree
+
+
+def lower_workload(item: tree.Workload, order: int, x: Expressions) -> Workload:
+    """The workload; of repeated items the last counts, but a session is written once."""
+    arrival: Arrival = NoArrivals()
+    trace = None
+    blocks: dict[str, tree.WorkloadBlock] = {}
+    for part in item.items:
+        match part:
+            case tree.Arrive():
+                arrival = lower_arrival(part, order, x)
+            case tree.Trace(path=path, ordered=ordered):
+                trace = Trace(path.text, ordered, at=part.at)
+            case tree.WorkloadBlock(kind=kind):
+                if kind == "session" and kind in blocks:
+                    x.complaints.say("SQ0210", part.at, kind="block", name="session")
+                blocks[kind] = part
+            case tree.Hidden():
+                pass
+    lowered = {
+        kind: lower_block(blocks[kind].body, Side(kind, order), x) if kind in blocks else ()
+        for kind in ("init", "turn", "session")
+    }
+    session = lowered["session"] if "session" in blocks else (Turn(at=item.at),)
+    place = blocks["session"].at if "session" in blocks else item.at
+    return Workload(
+        arrival, lowered["init"], lowered["turn"], session, trace, at=place
+    )  # fmt: skip
+
+
+def lower_arrival(item: tree.Arrive, order: int, x: Expressions) -> Arrival:
+    at = item.value.at if item.value is not None else item.at
+    match item.kind:
+        case "none":
+            return NoArrivals(at=at)
+        case "renewal":
+            assert item.value is not None
+            return Renewal(x.plain(item.value, Standing(Moment.GAP, order)), at=after_arrive(item))
+        case kind:
+            assert item.value is not None
+            value = x.constant(item.value, order)
+            place = after_arrive(item)
+            if value is None:
+                return NoArrivals(at=place)
+            if kind == "poisson":
+                return Poisson(value, at=place)
+            if not (1 <= value <= 1_000_000 and value == int(value)):
+                x.complaints.say("SQ0531", place, value=value, kind=kind)
+                return NoArrivals(at=place)
+            return (Batch if kind == "batch" else Closed)(int(value), at=place)
+
+
+def after_arrive(item: tree.Arrive):  # type: ignore[no-untyped-def]
+    """The place of the process's word."""
+    from attrs import evolve
+
+    return evolve(item.at, column=item.at.column + len("arrive "))
+
+
+def hidden_names(item: tree.Workload, x: Expressions) -> frozenset[str]:
+    """The attributes that the scheduler does not know; each one somebody must set."""
+    found: set[str] = set()
+    for part in item.items:
+        if not isinstance(part, tree.Hidden):
+            continue
+        for name in part.names:
+            if name.text in BUILT_IN_VALUES:
+                x.complaints.say("SQ0441", name.at, name=name.text)
+            elif name.text not in x.names.sides:
+                x.complaints.unknown("SQ0442", name.text, name.at, x.names.attributes)
+            else:
+                found.add(name.text)
+    return frozenset(found)
+
+
+def lower_attributes(hidden: frozenset[str], x: Expressions) -> tuple[Attribute, ...]:
+    """Every attribute that the program sets, by its first appearance."""
+    return tuple(
+        Attribute(name, kind_of(name, x), name in hidden, at=at)
+        for name, at in x.names.attributes.items()
+        if name not in x.names.records
+    )
+
+
+def kind_of(name: str, x: Expressions) -> str:
+    if name in x.names.costs:
+        return "cost"
+    return "size" if "workload" in x.names.sides.get(name, ()) else "value"
+
+
+__all__ = ["Num", "fold", "hidden_names", "lower_attributes", "lower_workload"]

@@ -1,0 +1,156 @@
+"""What a session runs, when that is the same for every session: runs of constant length in a row."""
+
+from __future__ import annotations
+
+from attrs import define, field
+
+from serq.diagnostics import Note, Sink
+from serq.ir.expr import Expr
+from serq.ir.program import Program
+from serq.ir.server import (
+    Block,
+    Branch,
+    Choose,
+    Drop,
+    End,
+    Fork,
+    Grow,
+    Hold,
+    Join,
+    Load,
+    Loop,
+    Observe,
+    Release,
+    Run,
+    Set,
+    Statement,
+    Turn,
+    While,
+    blocks_of,
+)
+from serq.ir.workload import NoArrivals, Workload
+from serq.lean.terms import ZERO, Constant, Reader, whole
+from serq.source import Span
+
+REFUSED: dict[type[Statement], str] = {
+    Hold: "hold", Grow: "grow", Load: "load", Drop: "drop", Release: "release",
+    Branch: "branch", While: "while", Loop: "loop", Choose: "choose", Fork: "fork", Join: "join",
+}  # fmt: skip
+"""Statements without a meaning in `model.lean`, with the words that open them."""
+
+_CURE = "what can be stated is `run`, `set` and `observe` in a row, without holds"
+
+
+def session_runs(program: Program, engine: str, complaints: Sink) -> tuple[tuple[str, int], ...]:
+    """The runs of every session, in order: mode ("prefill" or "decode") and tokens, above 0.
+
+    engine: the only stage a run may be at. Reasons against go to `complaints` (SQ0801, SQ0803).
+    """
+    workload = program.workload or Workload(NoArrivals())
+    path = _Path(workload, program.server, engine, complaints)
+    path.follow(workload.init)
+    path.follow(workload.session or (Turn(),))
+    return tuple(path.runs)
+
+
+@define
+class _Path:
+    """A session on its way through its statements.
+
+    values: attributes that are known. unknown: where the others were set. lost: after a statement
+    that may go several ways; nothing is said about values from there on.
+    """
+
+    workload: Workload
+    server: Block
+    engine: str
+    complaints: Sink
+    runs: list[tuple[str, int]] = field(factory=list)
+    values: dict[str, Constant] = field(factory=dict)
+    unknown: dict[str, Span | None] = field(factory=dict)
+    lost: bool = False
+    ended: bool = False
+
+    def follow(self, block: Block) -> None:
+        for s in block:
+            if self.ended:
+                return
+            match s:
+                case Set(attribute=attribute, value=value):
+                    self._set(attribute, value, s.at)
+                case Observe():
+                    pass
+                case Run():
+                    self._run(s)
+                case Turn():
+                    self.values["turn_no"] = Constant(self.values.get("turn_no", ZERO).value + 1)
+                    self.follow(self.workload.turn)
+                    self.follow(self.server)
+                case End():
+                    self.ended = True
+                case _:
+                    self._refuse(s)
+
+    def _set(self, attribute: str, value: Expr, at: Span | None) -> None:
+        known, _ = self._value(value)
+        self.values.pop(attribute, None)
+        self.unknown.pop(attribute, None)
+        if known is None:
+            self.unknown[attribute] = at
+        else:
+            self.values[attribute] = known
+
+    def _value(self, e: Expr) -> tuple[Constant | None, tuple[Note, ...]]:
+        """The value of `e` if it is known, and otherwise what is in the way."""
+        reasons = Sink()
+        readings = {name: ZERO for name in _START} | self.values
+        for name in ("serial", *self.unknown):
+            readings.pop(name, None)
+        term = Reader("it", readings, reasons).term(e)
+        if isinstance(term, Constant):
+            return term, ()
+        notes = [Note(d.message, d.at) for d in reasons.diagnostics]
+        read = {x.name for x in walk(e) if isinstance(x, Attr)}
+        notes += [Note(f"`{name}` is set here", at) for name, at in self.unknown.items() if name in read]
+        return None, tuple(notes)
+
+    def _run(self, s: Run) -> None:
+        if not self._stands_at_the_engine(s) or self.lost:
+            return
+        length, notes = self._value(s.work)
+        tokens = whole(length)
+        if tokens is None:
+            self.complaints.say(
+                "SQ0803", s.work.at or s.at, notes=notes, what="the length of this run",
+                wanted="a number of tokens that is the same for every session",
+            )  # fmt: skip
+        elif tokens > 0 and s.mode is not None:
+            self.runs.append((s.mode, tokens))
+
+    def _stands_at_the_engine(self, s: Run) -> bool:
+        """Whether `s` is a plain run at the engine; says so if not."""
+        if len(s.places) > 1:
+            self.complaints.say("SQ0801", s.at, what="a run over several stages", cure=_CURE)
+            return False
+        place = s.places[0]
+        if place.name != self.engine:
+            self.complaints.say(
+                "SQ0801", place.at or s.at, what=f"a run at `{place.name}`",
+                cure="state a program whose sessions run on its engine only",
+            )  # fmt: skip
+            return False
+        if s.growing is not None:
+            self.complaints.say("SQ0801", s.growing.at or s.at, what="`growing`", cure=_CURE)
+        return s.growing is None
+
+    def _refuse(self, refused: Statement) -> None:
+        """Say that `refused` has no meaning, and what else has none among the statements inside it."""
+        self.lost = True
+        stack = [refused]
+        while stack:
+            s = stack.pop()
+            if isinstance(s, Run):
+                self._stands_at_the_engine(s)
+            elif word := REFUSED.get(type(s)):
+                self.complaints.say("SQ0801", s.at, what=f"`{word}`", cure=_CURE)
+                stack.extend(inner for block in blocks_of(s) for inner in block)

@@ -1,0 +1,372 @@
+"""Expressions as Lean terms, with exact values.
+
+A number is an integer term of Lean over a constant denominator, so that `a / 3 <= b` becomes
+`a ≤ b * 3` and nothing is rounded. A test is a proposition. Subtraction is on Int and goes below 0.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import TypeAlias, Union
+
+from attrs import frozen
+
+from serq.diagnostics import InternalError, Sink
+from serq.expr import (
+    Attr,
+    Binary,
+    Draw,
+    Expr,
+    Fold,
+    Func,
+    Local,
+    Num,
+    Observable,
+    RegisterRead,
+    Summary,
+    Unary,
+    Var,
+    children,
+)
+from serq.source import Span
+
+# How tightly Lean's operators bind; an argument of a function has to be an ATOM.
+ATOM, CALL, NEGATION, PRODUCT, SUM, COMPARISON, NOT, AND, OR = 100, 90, 75, 70, 65, 50, 40, 35, 30
+
+MOST_LEVELS = 100
+"""Operators inside each other; Lean's elaborator gives up at some 250."""
+
+LARGEST = 2**53
+"""Every whole number up to this is a double."""
+
+
+@frozen
+class Constant:
+    """A number that is known."""
+
+    value: Fraction
+
+
+ZERO = Constant(Fraction(0))
+
+
+@frozen
+class Number:
+    """The Int term `text`, whose outermost operator binds at `level`, divided by `over` (> 0)."""
+
+    text: str
+    level: int = ATOM
+    over: int = 1
+
+
+@frozen
+class Proposition:
+    """The proposition `text`; as a number it is 0 or 1."""
+
+    text: str
+    level: int = COMPARISON
+
+
+Term: TypeAlias = Union[Constant, Number, Proposition]
+
+COMPARISONS = {"<": "<", "<=": "≤", ">": ">", ">=": "≥", "==": "=", "!=": "≠"}
+_FLIPPED = {"==": "!=", "!=": "=="}
+
+
+@frozen
+class Reader:
+    """Translates the expressions that stand at one place.
+
+    where: how messages name the place. readings: what can be read there, by its spelling in the
+    program. complaints: reasons against the expression (SQ0802 to SQ0806, SQ0809) go here.
+    """
+
+    where: str
+    readings: Mapping[str, Term]
+    complaints: Sink
+
+    def term(self, e: Expr, at: Span | None = None) -> Term | None:
+        """`e` in Lean, or None when a complaint says why not. at: the place of what holds `e`."""
+        if depth(e) > MOST_LEVELS:
+            self.complaints.say("SQ0809", e.at or at, where=self.where, limit=MOST_LEVELS)
+            return None
+        return self._term(e, e.at or at)
+
+    def _term(self, e: Expr, at: Span | None) -> Term | None:
+        at = e.at or at
+        match e:
+            case Num(value=value):
+                return self._constant(value, at)
+            case Attr() | Var() | RegisterRead() | Local() | Observable() | Summary():
+                return self._reading(e, at)
+            case Draw(law=law):
+                self.complaints.say("SQ0806", at, function=f"~{law}")
+                return None
+            case Func(function=function) if function not in _FUNCTIONS:
+                self.complaints.say("SQ0806", at, function=function)
+                return None
+            case Binary(operator="^"):
+                self.complaints.say("SQ0806", at, function="^", help="write the power as a product")
+                return None
+        # Every operand is translated before any is missed, so that each says what it has to say.
+        operands = [self._term(x, at) for x in children(e)]
+        terms = [x for x in operands if x is not None]
+        if len(terms) < len(operands):
+            return None
+        match e:
+            case Func(function=function):
+                return _FUNCTIONS[function](*(as_number(x) for x in terms))
+            case Fold(kind=kind):
+                total = as_number(terms[0])
+                for x in terms[1:]:
+                    total = _FOLDS[kind](total, as_number(x))
+                return total
+            case Unary(operator=operator):
+                return minus(as_number(terms[0])) if operator == "-" else negated(as_test(terms[0]))
+            case Binary(operator="/", right=right):
+                return self._quotient(as_number(terms[0]), terms[1], right.at or at)
+            case Binary(operator=operator):
+                return _binary(operator, terms[0], terms[1])
+            case _:
+                return choice(as_test(terms[0]), terms[1], terms[2])
+
+    def _constant(self, value: float, at: Span | None) -> Term | None:
+        exact = constant(value)
+        if exact is None:
+            self.complaints.say("SQ0804", at, value=f"{value:.17g}" if value % 1 else f"{value:.0f}")
+        return exact
+
+    def _reading(self, e: Expr, at: Span | None) -> Term | None:
+        found = self.readings.get(spelling(e))
+        if found is None:
+            known = ", ".join(f"`{name}`" for name in self.readings) or "numbers only"
+            self.complaints.say("SQ0802", at, where=self.where, name=spelling(e), known=known)
+        return found
+
+    def _quotient(self, a: Constant | Number, b: Term, at: Span | None) -> Term | None:
+        if isinstance(b, Constant) and b.value:
+            return product(a, Constant(1 / b.value))
+        divisor = "0" if isinstance(b, Constant) else "something that varies"
+        self.complaints.say("SQ0805", at, where=self.where, divisor=divisor)
+        return None
+
+
+def constant(value: float) -> Constant | None:
+    """A double as the number it was written as, or None when it only approximates that number."""
+    if not math.isfinite(value) or abs(value) > LARGEST or Fraction(value) != Fraction(repr(value)):
+        return None
+    return Constant(Fraction(value))
+
+
+def whole(x: Term | None) -> int | None:
+    """The value of a term that is a known whole number."""
+    if isinstance(x, Constant) and x.value.denominator == 1:
+        return x.value.numerator
+    return None
+
+
+def spelling(e: Expr) -> str:
+    """How a program writes something it reads."""
+    match e:
+        case Observable(function=function, place=place):
+            # A single resource may be written with the index 0.
+            index = "" if place.index in (None, Num(0)) else "[…]"
+            return f"{function}({place.name}{index}{', …' if e.arguments else ''})"
+        case Summary(function=function, observation=observation):
+            return f"{function}({observation})"
+        case Attr() | Var() | RegisterRead() | Local():
+            return e.name
+        case _:
+            raise InternalError(f"{type(e).__name__} reads nothing")
+
+
+def depth(e: Expr) -> int:
+    """How many operators stand inside each other; the terms of an aggregate nest like a sum."""
+    deepest = 0
+    stack = [(e, 1)]
+    while stack:
+        node, level = stack.pop()
+        deepest = max(deepest, level)
+        if deepest > MOST_LEVELS:
+            break
+        inner = level + (len(node.terms) if isinstance(node, Fold) else 1)
+        stack.extend((child, inner) for child in children(node))
+    return deepest
+
+
+# ------------------------------------------------------------------- conversions
+
+
+def as_number(x: Term) -> Constant | Number:
+    """A term where the language wants a number."""
+    return Number(f"truth ({x.text})", CALL) if isinstance(x, Proposition) else x
+
+
+def as_test(x: Term) -> Proposition:
+    """A term where the language wants a test: anything but 0 is true."""
+    match x:
+        case Constant(value=value):
+            return Proposition("True" if value else "False", ATOM)
+        case Number():
+            return Proposition(f"{inside(x.text, x.level, SUM)} ≠ 0")
+        case Proposition():
+            return x
+
+
+def inside(text: str, level: int, wanted: int) -> str:
+    """`text` as an operand that has to bind at least as tightly as `wanted`."""
+    return text if level >= wanted else f"({text})"
+
+
+def denominator(x: Constant | Number) -> int:
+    """What `x` is divided by in Lean."""
+    return x.value.denominator if isinstance(x, Constant) else x.over
+
+
+def scaled(x: Constant | Number, by: int) -> tuple[str, int]:
+    """The integer term of `x * by`, for `by` a positive multiple of its denominator."""
+    if isinstance(x, Constant):
+        whole = x.value * by
+        return str(whole.numerator), ATOM if whole >= 0 else NEGATION
+    factor = by // x.over
+    if factor == 1:
+        return x.text, x.level
+    return f"{inside(x.text, x.level, PRODUCT)} * {factor}", PRODUCT
+
+
+# --------------------------------------------------------------------- operators
+
+
+def plus(a: Constant | Number, b: Constant | Number, sign: str = "+") -> Constant | Number:
+    """`a + b`, or `a - b`."""
+    if isinstance(a, Constant) and isinstance(b, Constant):
+        return Constant(a.value + b.value if sign == "+" else a.value - b.value)
+    over = math.lcm(denominator(a), denominator(b))
+    left, right = inside(*scaled(a, over), SUM), inside(*scaled(b, over), SUM + 1)
+    return Number(f"{left} {sign} {right}", SUM, over)
+
+
+def product(a: Constant | Number, b: Constant | Number) -> Constant | Number:
+    """`a * b`."""
+    if isinstance(a, Constant) and isinstance(b, Constant):
+        return Constant(a.value * b.value)
+    over = denominator(a) * denominator(b)
+    (x, left), (y, right) = scaled(a, denominator(a)), scaled(b, denominator(b))
+    if x == "1":
+        return Number(y, right, over)
+    if y == "1":
+        return Number(x, left, over)
+    return Number(f"{inside(x, left, PRODUCT)} * {inside(y, right, PRODUCT + 1)}", PRODUCT, over)
+
+
+def minus(a: Constant | Number) -> Constant | Number:
+    """`-a`."""
+    if isinstance(a, Constant):
+        return Constant(-a.value)
+    return Number(f"-{inside(a.text, a.level, ATOM)}", NEGATION, a.over)
+
+
+def absolute(a: Constant | Number) -> Constant | Number:
+    """`abs(a)`."""
+    if isinstance(a, Constant):
+        return Constant(abs(a.value))
+    return Number(f"(Int.natAbs {inside(a.text, a.level, ATOM)} : Int)", ATOM, a.over)
+
+
+def rounded(a: Constant | Number, up: bool) -> Constant | Number:
+    """`ceil` or `floor`."""
+    if isinstance(a, Constant):
+        return Constant(Fraction(math.ceil(a.value) if up else math.floor(a.value)))
+    if a.over == 1:
+        return a
+    if up:
+        return Number(f"ceilDiv {inside(a.text, a.level, ATOM)} {a.over}", CALL)
+    # Lean's Int division by a positive number rounds down.
+    return Number(f"{inside(a.text, a.level, PRODUCT)} / {a.over}", PRODUCT)
+
+
+def extreme(function: str, a: Constant | Number, b: Constant | Number) -> Constant | Number:
+    """`min` or `max`."""
+    if isinstance(a, Constant) and isinstance(b, Constant):
+        return Constant(min(a.value, b.value) if function == "min" else max(a.value, b.value))
+    over = math.lcm(denominator(a), denominator(b))
+    left, right = inside(*scaled(a, over), ATOM), inside(*scaled(b, over), ATOM)
+    return Number(f"{function} {left} {right}", CALL, over)
+
+
+def compared(operator: str, a: Term, b: Term) -> Proposition:
+    """A comparison, by multiplying both sides with their denominators."""
+    if isinstance(a, Constant) and isinstance(b, Proposition) and operator in _FLIPPED:
+        a, b = b, a
+    if isinstance(a, Proposition) and isinstance(b, Constant) and operator in _FLIPPED:
+        # `decoding == 1` is `decoding`, `decoding == 0` is `!decoding`.
+        if b.value in (0, 1):
+            return a if (b.value == 1) == (operator == "==") else negated(a)
+    x, y = as_number(a), as_number(b)
+    if isinstance(x, Constant) and isinstance(y, Constant):
+        return as_test(Constant(Fraction(_COMPARE[operator](x.value, y.value))))
+    over = math.lcm(denominator(x), denominator(y))
+    left, right = inside(*scaled(x, over), SUM), inside(*scaled(y, over), SUM)
+    return Proposition(f"{left} {COMPARISONS[operator]} {right}")
+
+
+def negated(a: Proposition) -> Proposition:
+    """`!a`."""
+    return Proposition(f"¬ {inside(a.text, a.level, ATOM)}", NOT)
+
+
+def both(a: Proposition, b: Proposition) -> Proposition:
+    """`a && b`."""
+    return Proposition(f"{inside(a.text, a.level, AND + 1)} ∧ {inside(b.text, b.level, AND)}", AND)
+
+
+def either(a: Proposition, b: Proposition) -> Proposition:
+    """`a || b`."""
+    return Proposition(f"{inside(a.text, a.level, OR + 1)} ∨ {inside(b.text, b.level, OR)}", OR)
+
+
+def choice(condition: Proposition, a: Term, b: Term) -> Term:
+    """`condition ? a : b`: a test if both outcomes are, otherwise a number."""
+    if isinstance(a, Proposition) and isinstance(b, Proposition):
+        return Proposition(f"(if {condition.text} then {a.text} else {b.text})", ATOM)
+    x, y = as_number(a), as_number(b)
+    over = math.lcm(denominator(x), denominator(y))
+    # The type has to be said: with numerals alone Lean would choose Nat, where 1 - 2 is 0.
+    outcomes = f"{scaled(x, over)[0]} else {scaled(y, over)[0]}"
+    return Number(f"(if {condition.text} then {outcomes} : Int)", ATOM, over)
+
+
+def _binary(operator: str, a: Term, b: Term) -> Term:
+    match operator:
+        case "+" | "-":
+            return plus(as_number(a), as_number(b), operator)
+        case "*":
+            return product(as_number(a), as_number(b))
+        case "&&":
+            return both(as_test(a), as_test(b))
+        case "||":
+            return either(as_test(a), as_test(b))
+        case _:
+            return compared(operator, a, b)
+
+
+_COMPARE = {
+    "<": Fraction.__lt__, "<=": Fraction.__le__, ">": Fraction.__gt__, ">=": Fraction.__ge__,
+    "==": Fraction.__eq__, "!=": lambda a, b: a != b,
+}  # fmt: skip
+
+_FUNCTIONS = {
+    "min": lambda a, b: extreme("min", a, b),
+    "max": lambda a, b: extreme("max", a, b),
+    "abs": absolute,
+    "floor": lambda a: rounded(a, up=False),
+    "ceil": lambda a: rounded(a, up=True),
+}
+
+_FOLDS = {
+    "sum": plus,
+    "min": lambda a, b: extreme("min", a, b),
+    "max": lambda a, b: extreme("max", a, b),
+}

@@ -1,0 +1,334 @@
+"""Residents in classes: runs that the schedule cannot tell apart are served as one.
+
+For schedules whose orders and predicates read a run's phase (`decoding`), totals, constants and
+registers, and for amounts that are whole. Prefills stand in one sorted list; decodes in segments.
+An iteration then costs what it changes: the prefills that move, the segments that are served, the
+runs that end; never the number of residents (compare the counting loop of `stages.each`).
+"""
+
+from __future__ import annotations
+
+from math import floor
+from typing import TYPE_CHECKING
+
+from sortedcontainers import SortedList
+
+from serq.ir.expr import Attr, Expr, Var, walk
+from serq.machine.stages.each import EachRun
+from serq.machine.stages.run import Run
+from serq.machine.stages.segment import Order, Segment, merge
+from serq.machine.values import is_whole
+
+if TYPE_CHECKING:
+    from serq.machine.sessions import Session
+    from serq.machine.stages.engine import AdvanceCode, EngineMember
+
+
+def tells_apart(e: Expr) -> bool:
+    """Whether an order or predicate distinguishes runs of one phase."""
+    return any(
+        isinstance(node, Attr) or (isinstance(node, Var) and node.name in ("admission", "remaining"))
+        for node in walk(e)
+    )
+
+
+class _Phase:
+    """Stands for every run of one phase where a predicate or key is read."""
+
+    def __init__(self, is_decode: bool) -> None:
+        self.is_decode = is_decode
+
+
+_DECODE, _PREFILL = _Phase(True), _Phase(False)
+
+
+class ClassedRuns:
+    """The runs at an engine by phase, and the batch being formed or under way.
+
+    The batch lists prefills and segments in serving order. An amount that is not whole sends the
+    engine to `EachRun` for good, so that sums never depend on the order of adding.
+    """
+
+    def __init__(self, engine: EngineMember) -> None:
+        self.engine = engine
+        self.prefills: SortedList = SortedList()
+        self.segments: list[Segment] = []
+        self._batch: list[Run | Segment] = []
+        self._given: dict[Run, float] = {}
+        self._apart = False
+        self._newest: Run | None = None
+        # Sum over prefills of min(remaining, each) for a cap that never changes.
+        self._wanted = 0.0
+
+    # ------------------------------------------------------------ who is here
+
+    def runs(self) -> list[Run]:
+        decodes = [run for segment in self.segments for run in segment.members()]
+        return sorted([*(entry[1] for entry in self.prefills), *decodes], key=lambda r: r.order)
+
+    def batch_runs(self) -> list[tuple[Run, float]]:
+        found: list[tuple[Run, float]] = []
+        for item in self._batch:
+            if isinstance(item, Run):
+                found.append((item, self._given[item]))
+            else:
+                found += [(run, 1.0) for run in item.members() if run.since < item.tick]
+        return found
+
+    def batch_size(self) -> int:
+        return sum(1 if isinstance(item, Run) else item.served for item in self._batch)
+
+    def add(self, run: Run) -> None:
+        self._newest = run
+        if not is_whole(run.remaining):
+            self.engine.use_plain()
+            self.engine.residents.add(run)
+        elif run.is_decode:
+            self._add_decode(run)
+        else:
+            self.prefills.add((run.order, run))
+            self._wanted += self._want(run)
+
+    def newest(self, session: Session) -> Run | None:
+        """The run that the session has just brought."""
+        run = self._newest
+        return run if run is not None and run.session is session else None
+
+    def _want(self, run: Run) -> float:
+        return min(run.remaining, self.engine.each_constant)
+
+    def work(self) -> float:
+        return self.engine.unfinished
+
+    def demand(self) -> float:
+        e = self.engine
+        if e.each_constant == e.each:
+            return e.decoding + self._wanted
+        return e.decoding + sum((min(run.remaining, e.each) for _, run in self.prefills), 0.0)
+
+    def _add_decode(self, run: Run) -> None:
+        segments = self.segments
+        at = len(segments)
+        while at and segments[at - 1].first > run.order:
+            at -= 1
+        if at:
+            before = segments[at - 1]
+            if run.order < before.last_order or not self._prefill_between(
+                before.last_order, run.order
+            ):
+                before.add(run)
+                return
+        segment = Segment()
+        segment.add(run)
+        segments.insert(at, segment)
+
+    def _prefill_between(self, low: Order, high: Order) -> bool:
+        prefills = self.prefills
+        at = prefills.bisect_right((low,))
+        return bool(at < len(prefills) and prefills[at][0] < high)
+
+    # ------------------------------------------------------------ forming a batch
+
+    def begin(self) -> None:
+        self._batch = []
+        self._given = {}
+        self._apart = True
+
+    def advance(self, code: AdvanceCode) -> None:
+        decode = code.only is None or bool(code.only(_DECODE))
+        prefill = code.only is None or bool(code.only(_PREFILL))
+        first = code.keys(_DECODE) if code.keys is not None else ()
+        second = code.keys(_PREFILL) if code.keys is not None else ()
+        if decode and prefill and first == second:
+            self._apart = False
+            self._serve_in_order()
+        elif first <= second:
+            if decode:
+                self.serve_decodes()
+            if prefill:
+                self._serve_prefills()
+        else:
+            if prefill:
+                self._serve_prefills()
+            if decode:
+                self.serve_decodes()
+
+    def serve_decodes(self) -> None:
+        at = 0
+        while at < len(self.segments) and self.engine.left > 0:
+            if self.segments[at].mark != self.engine.iteration:
+                self._serve_segment(at)
+            at += 1
+
+    def _serve_prefills(self) -> None:
+        e = self.engine
+        for _, run in self.prefills:
+            if e.left <= 0:
+                return
+            if run.mark != e.iteration:
+                self._serve_prefill(run)
+
+    def _serve_in_order(self) -> None:
+        """Prefills and decodes as they stand, until the budget is spent."""
+        e, segments = self.engine, self.segments
+        at = 0
+        for order, run in self.prefills:
+            while at < len(segments) and segments[at].first < order:
+                if e.left <= 0:
+                    return
+                if segments[at].mark != e.iteration:
+                    if segments[at].last_order > order:
+                        self._split(at, segments[at].count_before(order))
+                        if segments[at].first > order:
+                            break
+                    self._serve_segment(at)
+                at += 1
+            if e.left <= 0:
+                return
+            if run.mark != e.iteration:
+                self._serve_prefill(run)
+        while at < len(segments) and e.left > 0:
+            if segments[at].mark != e.iteration:
+                self._serve_segment(at)
+            at += 1
+
+    def _split(self, at: int, count: int) -> None:
+        """Split a segment after `count` members; empty parts vanish."""
+        segment = self.segments[at]
+        parts = segment.split(count) if 0 < count < segment.count else (segment,)
+        if len(parts) == 1:
+            segment.order = list(segment.members())
+        self.segments[at : at + 1] = parts
+
+    def _serve_segment(self, at: int) -> None:
+        e, segment = self.engine, self.segments[at]
+        if segment.count > e.left:
+            self._split(at, int(e.left))
+            segment = self.segments[at]
+        segment.serve(e.iteration)
+        self._batch.append(segment)
+        e.left -= segment.served
+        e.tokens += segment.served
+        e.decoders += segment.served
+
+    def _serve_prefill(self, run: Run) -> None:
+        e = self.engine
+        n = min(run.remaining, e.each, e.left)
+        if e.granule is not None and n < run.remaining:
+            n = floor(n / e.granule) * e.granule if e.granule <= n else 0.0
+        if n <= 0:
+            e.refused = True
+            return
+        run.mark = e.iteration
+        self._given[run] = n
+        self._batch.append(run)
+        e.left -= n
+        e.tokens += n
+        e.prefilled += n
+        e.attention += n * (n / 2)
+
+    def serve(self, run: Run) -> None:
+        """Give one run, just admitted, what it may have of the budget that is left."""
+        if not run.is_decode:
+            self._serve_prefill(run)
+            return
+        segment = run.segment
+        at = self.segments.index(segment)
+        if segment.count > 1:
+            before = segment.count_before(run.order)
+            if before:
+                self._split(at, before)
+                at += 1
+            if self.segments[at].count > 1:
+                self._split(at, 1)
+        self._serve_segment(at)
+
+    def serve_first_prefill(self) -> bool:
+        if not self.prefills:
+            return False
+        self._serve_prefill(self.prefills[0][1])
+        return True
+
+    def take_back(self) -> None:
+        """Cancel what the batch was given so far."""
+        e = self.engine
+        e.tokens = e.prefilled = e.attention = 0.0
+        e.decoders = 0
+        for item in self._batch:
+            if isinstance(item, Segment):
+                item.take_back()
+        self._batch = []
+        self._given = {}
+
+    # ------------------------------------------------------------ an iteration
+
+    def apply(self) -> None:
+        """The iteration is over: tokens count, runs with nothing left leave in serving order."""
+        e = self.engine
+        now = e.machine.now
+        done: list[Run] = []
+        segments = 0
+        for item in self._batch:
+            if isinstance(item, Run):
+                self._apply_prefill(item, done)
+                continue
+            segments += 1
+            for run in item.served_fresh:
+                e.add_token(run.session)
+                run.counted += 1
+            older = item.served - len(item.served_fresh)
+            if older:
+                e.add_gaps(now - item.last, older)
+            item.last = now
+            for run in item.pop_done():
+                run.session.tokens += int(run.total) - run.counted
+                run.session.last_token = now
+                done.append(run)
+        if segments > 1 or done:
+            self._tidy()
+        self._batch = []
+        self._given = {}
+        for run in done:
+            e.end_run(run)
+
+    def _apply_prefill(self, run: Run, done: list[Run]) -> None:
+        self._wanted -= self._want(run)
+        run.remaining -= self._given[run]
+        if run.remaining > 0:
+            self._wanted += self._want(run)
+            return
+        self.prefills.remove((run.order, run))
+        self.engine.end_prefill(run.session)
+        done.append(run)
+
+    def _tidy(self) -> None:
+        """Merge segments that were served together and stand together; drop empty ones."""
+        iteration = self.engine.iteration
+        kept: list[Segment] = []
+        for segment in self.segments:
+            if not segment.count:
+                continue
+            before = kept[-1] if kept else None
+            if (
+                before is not None
+                and before.mark == iteration
+                and segment.mark == iteration
+                and (self._apart or not self._prefill_between(before.last_order, segment.first))
+            ):
+                kept[-1] = merge(before, segment)
+                kept[-1].mark = iteration
+            else:
+                kept.append(segment)
+        self.segments = kept
+
+    def spell_out(self) -> EachRun:
+        """The same residents and batch, run by run."""
+        runs, batch = self.runs(), dict(self.batch_runs())
+        for segment in self.segments:
+            fresh = {*segment.fresh, *(segment.served_fresh if segment in self._batch else ())}
+            for run in segment.members():
+                run.remaining = float(run.finish - segment.tick + (run in batch))
+                run.session.tokens += int(run.total - run.remaining) - run.counted
+                if run not in fresh:
+                    run.session.last_token = segment.last
+        return EachRun(self.engine, sorted(runs, key=lambda r: r.order[1]), batch)

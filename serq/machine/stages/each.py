@@ -1,0 +1,132 @@
+"""Residents that are visited one by one: any schedule, any amounts. Short, slow, plain."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from math import floor
+from typing import TYPE_CHECKING
+
+from serq.machine.stages.run import Run
+
+if TYPE_CHECKING:
+    from serq.machine.sessions import Session
+    from serq.machine.stages.engine import AdvanceCode, EngineMember
+
+
+class EachRun:
+    """The runs at an engine, in joining order, and the batch being formed or under way."""
+
+    def __init__(
+        self,
+        engine: EngineMember,
+        runs: Iterable[Run] = (),
+        batch: Mapping[Run, float] | None = None,
+    ) -> None:
+        self.engine = engine
+        self._runs: dict[Run, None] = dict.fromkeys(runs)
+        self._batch: dict[Run, float] = dict(batch or {})
+
+    def runs(self) -> list[Run]:
+        return list(self._runs)
+
+    def batch_runs(self) -> list[tuple[Run, float]]:
+        """(run, tokens) of the batch, in serving order."""
+        return list(self._batch.items())
+
+    def batch_size(self) -> int:
+        return len(self._batch)
+
+    def add(self, run: Run) -> None:
+        self._runs[run] = None
+
+    def newest(self, session: Session) -> Run | None:
+        """The run that the session has just brought."""
+        run = next(reversed(self._runs))
+        return run if run.session is session else None
+
+    def work(self) -> float:
+        return sum((run.remaining for run in self._runs), 0.0)
+
+    def demand(self) -> float:
+        each = self.engine.each
+        return sum(
+            (min(1.0 if r.is_decode else each, r.remaining) for r in self._runs), 0.0
+        )
+
+    # ------------------------------------------------------------ forming a batch
+
+    def begin(self) -> None:
+        self._batch = {}
+
+    def advance(self, code: AdvanceCode) -> None:
+        waiting = [r for r in self._runs if r not in self._batch]
+        keys = code.keys
+        if keys is None:
+            waiting.sort(key=lambda r: r.order)
+        else:
+            waiting.sort(key=lambda r: (keys(r), r.order))
+        for run in waiting:
+            if self.engine.left <= 0:
+                return
+            if code.only is None or code.only(run):
+                self.serve(run)
+
+    def serve(self, run: Run) -> None:
+        """Give a run what it may have of the budget that is left."""
+        e = self.engine
+        if run.is_decode:
+            n = min(1.0, run.remaining, e.left)
+        else:
+            n = min(run.remaining, e.each, e.left)
+            if e.granule is not None and n < run.remaining:
+                n = floor(n / e.granule) * e.granule if e.granule <= n else 0.0
+        if n <= 0:
+            e.refused = True
+            return
+        self._batch[run] = n
+        e.left -= n
+        e.tokens += n
+        if run.is_decode:
+            e.decoders += 1
+        else:
+            e.prefilled += n
+            e.attention += n * (n / 2)
+
+    def serve_first_prefill(self) -> bool:
+        prefills = [r for r in self._runs if not r.is_decode]
+        if not prefills:
+            return False
+        self.serve(min(prefills, key=lambda r: r.order))
+        return True
+
+    def serve_decodes(self) -> None:
+        for run in sorted(self._runs, key=lambda r: r.order):
+            if self.engine.left <= 0:
+                return
+            self.serve(run)
+
+    def take_back(self) -> None:
+        """Cancel what the batch was given so far."""
+        e = self.engine
+        e.tokens = e.prefilled = e.attention = 0.0
+        e.decoders = 0
+        self._batch = {}
+
+    # ------------------------------------------------------------ an iteration
+
+    def apply(self) -> None:
+        """The iteration is over: tokens count, runs with nothing left leave in serving order."""
+        e = self.engine
+        done = []
+        for run, n in self._batch.items():
+            run.remaining -= n
+            if run.is_decode:
+                e.add_token(run.session)
+            if run.remaining <= 0:
+                if not run.is_decode:
+                    e.end_prefill(run.session)
+                done.append(run)
+        self._batch = {}
+        for run in done:
+            del self._runs[run]
+            e.end_run(run)

@@ -1,0 +1,448 @@
+"""The engine: a stage that serves its runs in iterations (semantics, section 4).
+
+An iteration reads the budget, follows the schedule, is watched by observers, and lasts what
+`execute` says. Who gets how many tokens is decided by its *residents*: `EachRun` visits every run,
+`ClassedRuns` serves runs that the schedule cannot tell apart as one. Both do exactly the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from math import inf
+from typing import TYPE_CHECKING, Any, Literal
+
+from serq.ir.expr import Expr, Num
+from serq.ir.schedule import Admit, Advance, ExclusivePrefill, ScheduleBranch, SetRegister
+from serq.ir.schedule import ScheduleStatement as Statement
+from serq.ir.stage import Engine
+from serq.machine.code import compile_truth, compile_value, variables
+from serq.machine.pools import PoolMember, fits
+from serq.machine.scope import ENGINE_VARIABLES, RUN_VARIABLES, RunScope
+from serq.machine.stages.base import StageMember
+from serq.machine.stages.classed import ClassedRuns, tells_apart
+from serq.machine.stages.each import EachRun
+from serq.machine.stages.run import Run
+from serq.machine.values import is_whole, show
+
+if TYPE_CHECKING:
+    from serq.machine.loop import Machine
+    from serq.machine.sessions import Session
+
+MEMORY_VARIABLES = {
+    "running.kv_decode", "running.kv_prefill", "batch.kv_decode", "batch.kv_prefill", "kv_decode",
+    "kv_prefill",
+}  # fmt: skip
+
+Step = Callable[[], None]
+
+
+class AdvanceCode:
+    """`advance running` made ready: `only` and `keys` take a run (or a phase); None if not written."""
+
+    __slots__ = ("keys", "only")
+
+    def __init__(
+        self,
+        only: Callable[[Any], Any] | None,
+        keys: Callable[[Any], tuple[float, ...]] | None,
+    ) -> None:
+        self.only = only
+        self.keys = keys
+
+
+class EngineMember(StageMember):
+    """One engine, or one member of a family.
+
+    What observers read while an iteration starts: tokens, prefilled, decoders (this batch),
+    attention, present, served (tokens of earlier iterations), demand(), registers. left: budget not
+    yet given. each: the most one run may get. refused: a granule left a run without a token.
+    """
+
+    is_engine = True
+
+    def __init__(self, machine: Machine, engine: Engine, index: int | None) -> None:
+        super().__init__(machine, engine.name, index)
+        self.engine = engine
+        self.registers = [r.initial for r in engine.registers]
+        self.register_slots = {r.name: i for i, r in enumerate(engine.registers)}
+        self.granule = engine.granule
+        self.locals: dict[str, float] = {}
+        self.each_constant = inf
+        self.on_iteration: list[Callable[[], None]] = []
+        self.idle = True
+        self.served = 0.0
+        self.joined = 0
+        self.decoding = 0
+        self.iteration = 0
+        self.unfinished = 0.0
+        self.left = 0.0
+        self.each = inf
+        self.tokens = 0.0
+        self.prefilled = 0.0
+        self.decoders = 0
+        self.attention = 0.0
+        self.preempted = 0
+        self.admitted = 0
+        self.refused = False
+        self._started = 0.0
+        self._batch_runs = 0
+        self.residents: EachRun | ClassedRuns = EachRun(self)
+
+    # ------------------------------------------------------------ building
+
+    def prepare(self) -> None:
+        """Compile the engine's clauses; the machine's names are all known by now."""
+        engine, machine = self.engine, self.machine
+        schedule = engine.schedule
+        self._cap = self._clause(engine.tokens_cap, drawn=True)
+        self._lets = [(let.name, self._clause(let.value, drawn=True)) for let in schedule.lets]
+        each = schedule.each_at_most
+        self._each = None if each is None else self._clause(each, drawn=True)
+        self._steps = self._compile(schedule.statements)
+        self._execute = self._clause(engine.execute, drawn=True)
+        self._lines = [
+            member for ms in machine.pools.values() for member in ms if self._admits(member)
+        ]
+        memory = [
+            members for name, members in machine.pools.items()
+            if members[0].pool.memory_of == engine.name
+        ]  # fmt: skip
+        self.memory: PoolMember | None = None
+        if memory:
+            self.memory = memory[0][self.index or 0]
+        # Where the cap is read anew in every iteration, no total of capped amounts can be kept.
+        self.each_constant = each.value if isinstance(each, Num) else inf
+        if self._can_class():
+            self.residents = ClassedRuns(self)
+
+    def _admits(self, member: PoolMember) -> bool:
+        if member.pool.engine != self.name:
+            return False
+        return self.index is None or member.index == self.index
+
+    def _clause(self, e: Expr, drawn: bool = False) -> Callable[[], float]:
+        scope = RunScope(self.machine, ENGINE_VARIABLES, draws="m.machine_draws" if drawn else None)
+        scope.lent["e"] = self
+        return compile_value(e, scope, "", scope.lent)
+
+    def _of_run(self, compile: Any, e: Expr) -> Callable[[Run], Any]:
+        scope = RunScope(
+            self.machine, {**ENGINE_VARIABLES, **RUN_VARIABLES}, attributes="r.session.attributes"
+        )
+        scope.lent["e"] = self
+        function: Callable[[Run], Any] = compile(e, scope, "r", scope.lent)
+        return function
+
+    def _compile(self, statements: Sequence[Statement]) -> list[Step]:
+        if statements and isinstance(statements[0], ExclusivePrefill):
+            admit = next(s for s in statements if isinstance(s, Admit))
+            condition = None if admit.condition is None else self._clause(admit.condition)
+            return [lambda: self._exclusive(condition, admit)]
+        return [self._step(s) for s in statements]
+
+    def _step(self, s: Statement) -> Step:
+        match s:
+            case Advance(order=order, keys=keys, only=only):
+                code = AdvanceCode(
+                    None if only is None else self._of_run(compile_truth, only),
+                    self._order(order, keys),
+                )
+                return lambda: self.residents.advance(code)
+            case Admit(only=only, condition=condition):
+                allowed = None if only is None else self._of_run(compile_truth, only)
+                test = None if condition is None else self._clause(condition)
+                return lambda: self._admit(test, allowed, s)
+            case ScheduleBranch(test=test_expr, then=then, otherwise=otherwise):
+                guard = self._clause(test_expr)
+                first, second = self._compile(then), self._compile(otherwise)
+
+                def branch() -> None:
+                    value = guard()
+                    if value != 0 and value != 1:
+                        self.machine.bad_guard(value, None, s.at)
+                    for step in first if value else second:
+                        step()
+
+                return branch
+            case SetRegister(register=register, value=value_expr):
+                slot, read = self.register_slots[register], self._clause(value_expr)
+
+                def assign() -> None:
+                    self.registers[slot] = float(read())
+
+                return assign
+            case ExclusivePrefill():
+                raise AssertionError("`exclusive prefill` comes first")
+
+    def _order(self, order: str, keys: tuple[Expr, ...]) -> Callable[[Run], tuple[float, ...]] | None:
+        if order == "decode first":
+            return lambda r: (not r.is_decode,)
+        if order == "admission" or not keys:
+            return None
+        read = [self._of_run(compile_value, k) for k in keys]
+        if len(read) == 1:
+            only_key = read[0]
+            return lambda r: (only_key(r),)
+        return lambda r: tuple(f(r) for f in read)
+
+    def _can_class(self) -> bool:
+        """Whether the schedule tells runs apart by their phase only, and nothing reads their memory."""
+        engine = self.engine
+        if any(tells_apart(e) for e in self._per_run(engine.schedule.statements)):
+            return False
+        read = variables(engine.execute) | variables(engine.tokens_cap)
+        for claim in self.machine.program.claims:
+            read |= variables(claim.value)
+        return not (read & MEMORY_VARIABLES)
+
+    def _per_run(self, statements: Sequence[Statement]) -> Iterator[Expr]:
+        """The expressions that are read once for each run."""
+        for s in statements:
+            match s:
+                case Advance(keys=keys, only=only):
+                    yield from keys
+                    if only is not None:
+                        yield only
+                case Admit(only=only) if only is not None:
+                    yield only
+                case ScheduleBranch(then=then, otherwise=otherwise):
+                    yield from self._per_run(then)
+                    yield from self._per_run(otherwise)
+
+    # ------------------------------------------------------------ what is read
+
+    def busy(self) -> float:
+        return self._batch_runs
+
+    def work(self) -> float:
+        return self.residents.work()
+
+    def demand(self) -> float:
+        """What all runs could take in one iteration without a budget (semantics, section 9)."""
+        return self.residents.demand()
+
+    def waiting_count(self) -> float:
+        return sum(pool.queued_count for pool in self._lines)
+
+    def running_memory(self, decode: bool) -> float:
+        """Units that the runs of one phase hold in the pool on this engine's device."""
+        return self._memory((run for run in self.residents.runs()), decode)
+
+    def batch_memory(self, decode: bool) -> float:
+        """The same for the runs of this batch."""
+        return self._memory((run for run, _ in self.residents.batch_runs()), decode)
+
+    def _memory(self, runs: Any, decode: bool) -> float:
+        memory = self.memory
+        if memory is None:
+            return 0.0
+        total = 0.0
+        for run in runs:
+            if run.is_decode == decode:
+                total += sum(held.parts.get(memory, 0.0) for held in run.session.holds)
+        return total
+
+    def has_work(self) -> bool:
+        return self.present > 0 or any(pool.queued_count for pool in self._lines)
+
+    # ------------------------------------------------------------ runs
+
+    def join(self, session: Session, mode: str | None, work: float) -> None:
+        self.change_present(+1)
+        run = Run(session, mode == "decode", work, session.admission, self.joined, self.machine.now)
+        self.joined += 1
+        self.decoding += run.is_decode
+        self.unfinished += work
+        self.residents.add(run)
+
+    def end_run(self, run: Run) -> None:
+        """A run that has all its tokens leaves; called in serving order."""
+        self.decoding -= run.is_decode
+        self.leave(run.session, run.joined_at, run.joined_at)
+
+    def add_token(self, session: Session) -> None:
+        """A token of the session's turn is out now; client times and inter-token gaps follow."""
+        now = self.machine.now
+        if session.first_token is None:
+            session.first_token = now
+        else:
+            self.add_gaps(now - session.last_token, 1)
+        session.tokens += 1
+        session.last_token = now
+        session.decoded = True
+        self.machine.know_ttft(session)
+
+    def end_prefill(self, session: Session) -> None:
+        """A prefill is done: the next token of the turn, or its first one, again if need be."""
+        if session.decoded:
+            self.add_token(session)
+        else:
+            session.first_token = session.last_token = self.machine.now
+            session.first_engine = self
+            session.tokens = 1
+
+    def begin_decode(self, session: Session) -> None:
+        """A decode begins; one that follows the first token at once settles when that was."""
+        if session.first_engine is self and session.first_token == self.machine.now:
+            self.machine.know_ttft(session)
+
+    def add_gaps(self, gap: float, count: int) -> None:
+        tally = self.tally
+        gaps = tally.gaps
+        if gaps and gaps[-1] == gap:
+            tally.gap_counts[-1] += count
+        else:
+            gaps.append(gap)
+            tally.gap_counts.append(count)
+
+    def use_plain(self) -> None:
+        """Visit every run from now on: some amount is not whole, and sums must not depend on order."""
+        if isinstance(self.residents, ClassedRuns):
+            self.residents = self.residents.spell_out()
+
+    # ------------------------------------------------------------ iterations
+
+    def try_iteration(self) -> bool:
+        """Form a batch and start it; True when a token was given or somebody admitted."""
+        machine = self.machine
+        budget = self._cap()
+        if not budget >= 0:
+            machine.fail("SQ0608", self.engine.tokens_cap.at, value=show(budget))
+        for name, read in self._lets:
+            self.locals[name] = read()
+        self.each = inf if self._each is None else self._each()
+        if not (is_whole(budget) or budget == inf) or not (is_whole(self.each) or self.each == inf):
+            self.use_plain()
+        self.left = budget
+        self.tokens = self.prefilled = self.attention = 0.0
+        self.decoders = self.preempted = self.admitted = 0
+        self.refused = False
+        before = self.registers.copy()
+        self.iteration += 1
+        self.residents.begin()
+        for step in self._steps:
+            step()
+        if not self.tokens and not self.preempted:
+            if not self.admitted:
+                self.registers[:] = before
+            return self.admitted > 0
+        self._start()
+        return True
+
+    def _start(self) -> None:
+        machine = self.machine
+        for look in self.on_iteration:
+            look()
+        lasts = self._execute()
+        if not lasts > 0:
+            machine.fail(
+                "SQ0607", self.engine.execute.at or self.engine.at, value=show(lasts),
+                tokens=show(self.tokens),
+            )  # fmt: skip
+        self._batch_runs = self.residents.batch_size()
+        tally = self.tally
+        tally.iterations += 1
+        if self.decoders:
+            tally.decode_starts += 1
+            tally.decode_sum += self.decoders
+            tally.decode_duration += lasts
+        self._started = machine.now
+        self.idle = False
+        if lasts < inf:
+            machine.schedule(machine.now + lasts, self._finish, None)
+
+    def _finish(self, _: None) -> None:
+        self._tally_iteration()
+        self.idle = True
+        self._batch_runs = 0
+        self.served += self.tokens
+        self.unfinished -= self.tokens
+        self.residents.apply()
+
+    def _tally_iteration(self) -> None:
+        """Time under the iteration since it began, or since the warm-up ended."""
+        passed = self.machine.now - self._started
+        self._started = self.machine.now
+        tally = self.tally
+        if not self.prefilled:
+            if self.tokens:
+                tally.decode_only += passed
+        elif self.decoders:
+            tally.mixed += passed
+        else:
+            tally.prefill_only += passed
+        tally.decode_area += self.decoders * passed
+
+    def end_warmup(self) -> None:
+        super().end_warmup()
+        self._started = self.machine.now
+
+    def close(self) -> Any:
+        if not self.idle:
+            self._tally_iteration()
+        self.tally.idle_with_work = self.idle and self.has_work()
+        return super().close()
+
+    # ------------------------------------------------------------ admission
+
+    def _admit(
+        self,
+        condition: Callable[[], float] | None,
+        allowed: Callable[[Run], Any] | None,
+        statement: Admit,
+    ) -> None:
+        while self.left > 0 and not self.refused and self._may_admit(condition, statement):
+            run = self._admit_head()
+            if run is False:
+                return
+            if run is not None and (allowed is None or allowed(run)):
+                self.residents.serve(run)
+
+    def _may_admit(self, condition: Callable[[], float] | None, statement: Admit) -> bool:
+        if not any(pool.queued_count for pool in self._lines):
+            return False
+        if condition is None:
+            return True
+        value = condition()
+        if value != 0 and value != 1:
+            self.machine.bad_guard(value, None, statement.at)
+        return bool(value)
+
+    def _admit_head(self) -> Run | None | Literal[False]:
+        """Admit the head of the first queue with waiting holds.
+
+        Returns its run at this engine, None if it went elsewhere, False if it does not fit.
+        """
+        waiting = next(pool for pool in self._lines if pool.queued_count).head()
+        assert waiting is not None
+        needs = waiting.needs()
+        if not fits(needs):
+            return False
+        machine = self.machine
+        machine.admit(waiting, needs)
+        self.admitted += 1
+        joined = self.joined
+        machine.resume(waiting.session)
+        return self.residents.newest(waiting.session) if self.joined > joined else None
+
+    def _exclusive(self, condition: Callable[[], float] | None, statement: Admit) -> None:
+        """One prefill alone, or decodes only; a prefill that can be admitted replaces the decodes."""
+        residents = self.residents
+        if residents.serve_first_prefill():
+            return
+        budget = self.left
+        residents.serve_decodes()
+        while self._may_admit(condition, statement):
+            run = self._admit_head()
+            if run is False:
+                return
+            if run is None:
+                continue
+            if not run.is_decode:
+                residents.take_back()
+                self.left = budget
+                residents.serve(run)
+                return
+            if self.left > 0:
+                residents.serve(run)
+

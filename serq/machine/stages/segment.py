@@ -1,0 +1,147 @@
+"""Segments: decodes that stand together in the serving order and are served as one.
+
+Every member gets one token whenever its segment is served, so a segment needs a counter (`tick`)
+and, per member, the tick after which it is done. A budget that ends inside a segment splits it;
+segments that are served together again are merged, the smaller into the larger, so that a member is
+moved O(log n) times.
+"""
+
+from __future__ import annotations
+
+from bisect import insort
+from collections.abc import Iterator
+from heapq import heappop, heappush
+
+from serq.machine.stages.run import Run
+
+Order = tuple[float, int]
+
+
+class Segment:
+    """order: members in serving order, with some that have left (`run.segment` is not this one).
+
+    count: members. fresh: members that have joined since the segment was last served. last: time of
+    the last token of the members that are not fresh. mark: the iteration that last served it.
+    served, served_fresh: members and fresh members of that iteration.
+    """
+
+    __slots__ = ("_due", "count", "fresh", "last", "mark", "order", "served", "served_fresh", "tick")
+
+    def __init__(self) -> None:
+        self.order: list[Run] = []
+        self.count = 0
+        self.tick = 0
+        self.fresh: list[Run] = []
+        self.last = 0.0
+        self.mark = 0
+        self.served = 0
+        self.served_fresh: list[Run] = []
+        self._due: list[tuple[int, Order, Run]] = []
+
+    @property
+    def first(self) -> Order:
+        """No member stands before this."""
+        return self.order[0].order
+
+    @property
+    def last_order(self) -> Order:
+        """No member stands behind this."""
+        return self.order[-1].order
+
+    def members(self) -> Iterator[Run]:
+        return (run for run in self.order if run.segment is self)
+
+    def add(self, run: Run) -> None:
+        """A new decode joins; it gets its first token when the segment is served next."""
+        if not self.order or run.order > self.order[-1].order:
+            self.order.append(run)
+        else:
+            insort(self.order, run, key=lambda r: r.order)
+        self._take(run, int(run.remaining), fresh=True)
+
+    def _take(self, run: Run, remaining: int, fresh: bool) -> None:
+        run.segment = self
+        run.since = self.tick
+        run.finish = self.tick + remaining
+        self.count += 1
+        if fresh:
+            self.fresh.append(run)
+        heappush(self._due, (run.finish, run.order, run))
+
+    def serve(self, iteration: int) -> None:
+        """Every member gets a token."""
+        self.mark = iteration
+        self.tick += 1
+        self.served = self.count
+        self.served_fresh, self.fresh = self.fresh, []
+
+    def take_back(self) -> None:
+        """Undo `serve`, before anything else happened."""
+        self.tick -= 1
+        self.mark = 0
+        self.fresh = self.served_fresh + self.fresh
+        self.served_fresh = []
+
+    def pop_done(self) -> list[Run]:
+        """Members with nothing left leave, in serving order."""
+        due, done = self._due, []
+        while due and due[0][0] <= self.tick:
+            finish, _, run = heappop(due)
+            if run.segment is self and run.finish == finish:
+                run.segment = None
+                self.count -= 1
+                done.append(run)
+        if len(done) > 1:
+            done.sort(key=lambda r: r.order)
+        if self.count * 4 + 64 < len(self.order):
+            self.order = list(self.members())
+            self._due = [entry for entry in due if entry[2].segment is self]
+            self._due.sort()
+        return done
+
+    def split(self, count: int) -> tuple[Segment, Segment]:
+        """The first `count` members and the others, as two segments; one of them is this one."""
+        other = Segment()
+        other.last = self.last
+        front = count <= self.count - count
+        source = self.order if front else reversed(self.order)
+        moving: list[Run] = []
+        passed = 0
+        for run in source:
+            if len(moving) == (count if front else self.count - count):
+                break
+            passed += 1
+            if run.segment is self:
+                moving.append(run)
+        if front:
+            del self.order[:passed]
+        else:
+            del self.order[len(self.order) - passed :]
+            moving.reverse()
+        was_fresh = set(self.fresh)
+        for run in moving:
+            other.order.append(run)
+            other._take(run, run.finish - self.tick, run in was_fresh)
+        self.count -= len(moving)
+        if was_fresh:
+            self.fresh = [run for run in self.fresh if run.segment is self]
+        return (other, self) if front else (self, other)
+
+    def count_before(self, order: Order) -> int:
+        """Members that stand before `order`."""
+        return sum(run.segment is self and run.order < order for run in self.order)
+
+
+def merge(a: Segment, b: Segment) -> Segment:
+    """Two segments that stand next to each other, `a` first, as one: the smaller joins the larger."""
+    large, small = (a, b) if a.count >= b.count else (b, a)
+    fresh = set(small.fresh)
+    for run in list(small.members()):
+        joined = run in fresh
+        if not joined and small.last != large.last:
+            # Its last token was at another time than the others': it is looked at on its own once.
+            run.session.last_token = small.last
+            joined = True
+        large._take(run, run.finish - small.tick, joined)
+    large.order = a.order + b.order
+    return large

@@ -1,0 +1,54 @@
+"""The text report: golden layouts, the claim table, numbers."""
+
+from __future__ import annotations
+
+import pytest
+
+from serq.report import ClaimResult, make_report, show_report
+from serq.report.show import show_claims
+from serq.report.table import show_number
+
+
+@pytest.mark.parametrize("run", ["chunked_prefill", "preemption", "trouble"])
+def test_a_report_reads_as_in_its_golden_file(run, request, golden):
+    golden(f"{run}.txt", show_report(make_report(request.getfixturevalue(run), "1.2.3")))
+
+
+def test_the_claim_table_of_one_claim():
+    claim = ClaimResult("work_conserving", "every_iteration", "holds", 1060, 0, None, None)
+    assert show_claims((claim,)).splitlines() == [
+        "claim            kind             result",
+        "work_conserving  every iteration  holds (1060 iterations)",
+    ]
+
+
+def test_no_line_ends_in_a_space(trouble):
+    lines = show_report(make_report(trouble, "1.2.3")).splitlines()
+    assert [line for line in lines if line != line.rstrip()] == []
+
+
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [
+        (None, ""),
+        (float("nan"), ""),
+        (float("inf"), ""),
+        (0.0, "0"),
+        (-0.0, "0"),
+        (4_642_275.0, "4642275"),
+        (5e14, "500000000000000"),
+        (4681.040268, "4681.04"),
+        (0.7727272727, "0.772727"),
+        (0.050731, "0.050731"),
+        (93_500.25, "93500.2"),
+        (1_234_567.8, "1234568"),
+        (-2.5, "-2.5"),
+        (999_999.9, "1000000"),
+        (1e-7, "1e-07"),
+        (8.8740243e-18, "8.87402e-18"),
+        (1e15, "1e+15"),
+        (1.5e300, "1.5e+300"),
+    ],
+)
+def test_numbers_are_compact_and_keep_their_whole_part(number, text):
+    assert show_number(number) == text
