@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -9,6 +10,11 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from hypothesis import settings
+
+# A busy machine is no failure; a change is judged by the same examples every time.
+settings.register_profile("serq", deadline=None, derandomize="CI" in os.environ)
+settings.load_profile("serq")
 
 ROOT = Path(__file__).parent.parent
 

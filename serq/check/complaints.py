@@ -83,7 +83,10 @@ class Complaints:
     def unknown(
         self, code: str, name: str, at: Span, known: Mapping[str, Span | None], **facts: Any
     ) -> None:
-        """Say that `name` is unknown, proposing the one of `known` that is close, if it is one."""
+        """Say once that `name` is unknown, proposing the one of `known` that is close, if it is one."""
+        if (code, name) in self._said:
+            return
+        self._said.add((code, name))
         near = closest(name, known)
         if near is None:
             self.say(code, at, name=name, **facts)

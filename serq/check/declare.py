@@ -10,15 +10,14 @@ from collections.abc import Mapping, Sequence
 
 from serq.check.complaints import Complaints
 from serq.check.expand import NOWHERE, assigned, walk
-from serq.check.expressions import Expressions, number
+from serq.check.expressions import Expressions
+from serq.check.limits import LARGEST_FAMILY, is_count
 from serq.check.names import DeviceNames, EngineNames, Names, RegisterName, Resource
+from serq.check.show import number
 from serq.check.words import BUILT_IN, SUPPLIED, WORDS
 from serq.diagnostics import Note
 from serq.source import Span
 from serq.syntax import tree
-
-LARGEST_FAMILY = 10_000
-
 
 def declare_names(
     items: Sequence[tree.Item], definitions: Mapping[str, Span], x: Expressions
@@ -102,7 +101,7 @@ class Declarations:
         value = self.x.constant(size, order)
         if value is None:
             return 1
-        if not (1 <= value <= LARGEST_FAMILY and value == int(value)):
+        if not is_count(value, LARGEST_FAMILY):
             self.complaints.say("SQ0510", size.at, value=number(value), limit=LARGEST_FAMILY)
             return 1
         return int(value)

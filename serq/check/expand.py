@@ -14,6 +14,7 @@ import attrs
 from attrs import define, field, frozen
 
 from serq.check.complaints import Complaints, used_at
+from serq.check.show import count
 from serq.check.words import CALLABLE, SUPPLIED, WORDS
 from serq.diagnostics import Note, Sink
 from serq.ir.moments import OBSERVABLES
@@ -52,8 +53,8 @@ def expand_definitions(
     complaints: Complaints,
     replaced: Mapping[str, str],
     parse_expression: ParseExpression,
-) -> tuple[tree.Item, ...]:
-    """The items of a program, in order, without definitions and without their uses.
+) -> tuple[tuple[tree.Item, ...], tuple[tree.Item, ...], Expander]:
+    """The items above `main` and in it, without definitions and without their uses.
 
     replaced: expressions that take the place of definitions' bodies, by name.
     """
@@ -61,13 +62,16 @@ def expand_definitions(
     items = (*program.before, *program.items)
     expander.later = {i.name.text: i.name for i in reversed(items) if isinstance(i, tree.Definition)}
     outside = parse_replacements(expander.later, replaced, complaints, parse_expression)
-    kept: list[tree.Item] = []
-    for item in items:
-        if isinstance(item, tree.Definition):
-            expander.define(item, outside.get(item.name.text))
-        else:
-            kept.append(expander.expand(item))
-    return tuple(kept)
+
+    def kept(part: Sequence[tree.Item]) -> Iterator[tree.Item]:
+        for item in part:
+            if isinstance(item, tree.Definition):
+                expander.define(item, outside.get(item.name.text))
+            else:
+                yield expander.expand(item)
+
+    before = tuple(kept(program.before))
+    return before, tuple(kept(program.items)), expander
 
 
 def parse_replacements(
@@ -394,7 +398,3 @@ def nothing_like(what: T, at: Span) -> T:
         return tree.Block((nothing_runs(at),), at)  # type: ignore[return-value]
     return nothing(at)  # type: ignore[return-value]
 
-
-def count(n: int, noun: str) -> str:
-    """`1 argument`, `2 arguments`."""
-    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"

@@ -13,9 +13,10 @@ from attrs import define, evolve, field, frozen
 
 from serq.check import fold
 from serq.check.complaints import Complaints, used_at
-from serq.check.expand import DEEPEST, LARGEST, count
+from serq.check.expand import DEEPEST, LARGEST
 from serq.check.fold import POISON, is_poison
 from serq.check.names import Names, Resource
+from serq.check.show import count, number
 from serq.check.words import BUILT_IN, SUPPLIED
 from serq.diagnostics import Note
 from serq.ir.expr import Attr, Draw, Expr, Local, Num, Observable, Place, RegisterRead, Summary, Var, walk
@@ -217,7 +218,7 @@ class Expressions:
         if n is None:
             return WRONG
         if not (n >= 1 and n == int(min(n, 1e9))):
-            self.complaints.say("SQ0511", e.bound.at, value=n)
+            self.complaints.say("SQ0511", e.at, value=number(n))
             return WRONG
         if name in SUPPLIED:
             self.complaints.say("SQ0221", e.at, kind="aggregate's index", name=name)
@@ -482,10 +483,7 @@ class Expressions:
             return None
         if e.index is None:
             if resource.size is not None:
-                what = "pool" if resource.is_pool else "stage"
-                self.complaints.say(
-                    "SQ0230", e.at, what=what, name=resource.name, size=resource.size
-                )
+                self.complaints.say("SQ0230", e.at, name=resource.name, size=resource.size)
                 return None
             return Place(resource.name, at=e.at)
         index = self.index(e, resource, here)
@@ -572,11 +570,3 @@ def members(name: str) -> str:
     found = [v.partition(".")[2] for v in VARIABLES if v.startswith(f"{name}.")]
     return ", ".join(f"`{m}`" for m in found)
 
-
-def number(x: float) -> str:
-    """A number as an author would write it."""
-    if x != x:
-        return "not a number"
-    if x in (float("inf"), float("-inf")):
-        return "inf" if x > 0 else "-inf"
-    return str(int(x)) if x == int(x) and abs(x) < 1e15 else repr(x)

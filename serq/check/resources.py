@@ -7,10 +7,12 @@ from attrs import evolve
 from serq.check import fold
 from serq.check.complaints import Complaints
 from serq.check.expressions import Expressions, Standing
+from serq.check.limits import granule_fault
 from serq.check.names import EngineNames
 from serq.check.schedules import lower_schedule
+from serq.check.show import number
 from serq.diagnostics import Note
-from serq.ir.expr import Expr, Num, Var
+from serq.ir.expr import Draw, Expr, Num, Var, walk
 from serq.ir.moments import Moment
 from serq.ir.pool import Pool, Preempt, Spill
 from serq.ir.stage import Delay, Device, Engine, Fifo, Register, SharedProcessor, Stage
@@ -90,7 +92,10 @@ def engine_of(item: tree.Engine, engine: EngineNames, order: int, x: Expressions
             complaints.missing("SQ0246", at, engine=engine.name)
             schedule = lower_schedule(None, engine.name, order, x)
     if granule is not None and granule_clause is not None:
-        check_granule(granule, granule_clause.at, item, schedule.each_at_most, x)
+        fault = granule_fault(granule, schedule)
+        if fault is not None:
+            complaints.say(fault[0], granule_clause.at, **fault[1])
+            granule = None
     registers = tuple(
         Register(part.name.text, x.constant(part.initial, order) or 0.0, at=part.name.at)
         for part in item.items
@@ -121,20 +126,6 @@ def find_clauses(item: tree.Engine, complaints: Complaints) -> dict[type, tree.E
             continue
         found[type(part)] = part
     return found
-
-
-def check_granule(
-    granule: float, at: Span, item: tree.Engine, each: Expr | None, x: Expressions
-) -> None:
-    """A granule must leave every prefill something that it may be given."""
-    schedule = next((p for p in item.items if isinstance(p, tree.Schedule)), None)
-    if schedule is not None and any(
-        isinstance(s, tree.ExclusivePrefill) for s in schedule.statements
-    ):
-        x.complaints.say("SQ0543", at)
-    most = fold.constant(each)
-    if most is not None and granule > most:
-        x.complaints.say("SQ0542", at, granule=granule, most=most)
 
 
 def check_capacities(
@@ -221,13 +212,25 @@ def with_option(
                 x.complaints.say("SQ0263", option.at, name=pool.name, owner=item.owner.name.text)
                 return pool
             cap = x.constant(value, order)
+            if cap is not None and cap != cap:
+                x.complaints.say("SQ0516", value.at, name=pool.name)
+                cap = None
             return pool if cap is None else evolve(pool, cap=cap)
         case tree.BlockOption():
-            return evolve(pool, block=x.names.blocks.get(pool.name, 1.0))
+            block = x.names.blocks.get(pool.name, 1.0)
+            if not block > 0:
+                x.complaints.say("SQ0521", option.at, value=number(block))
+                return pool
+            return evolve(pool, block=block)
         case tree.EvictOption(keys=keys):
             return evolve(pool, evict_keys=lower_keys(keys, evict, x))
         case tree.QueueOption(keys=keys):
-            return evolve(pool, queue_keys=lower_keys(keys, select, x))
+            lowered = lower_keys(keys, select, x)
+            for key in lowered or ():
+                if any(isinstance(node, Draw) for node in walk(key)):
+                    x.complaints.say("SQ0417", option.at)
+                    return pool
+            return evolve(pool, queue_keys=lowered)
         case tree.ReserveOption():
             return evolve(pool, reserve_held=True)
         case tree.PreemptOption(kind="none"):

@@ -8,7 +8,9 @@ from attrs import evolve
 
 from serq.check import fold
 from serq.check.expressions import Expressions, Standing
-from serq.ir.expr import Binary, Conditional, Expr, Func, Local, Num, Unary, Var, walk
+from serq.check.limits import exclusive_fault
+from serq.check.places import opening_brace
+from serq.ir.expr import Conditional, Expr, Local
 from serq.ir.moments import Moment
 from serq.ir.schedule import (
     Admit,
@@ -20,7 +22,6 @@ from serq.ir.schedule import (
     ScheduleStatement,
     SetRegister,
 )
-from serq.source import Span
 from serq.syntax import tree
 
 
@@ -36,7 +37,9 @@ def lower_schedule(
     lets = lower_lets(written.lets, evolve(plan, moment=Moment.CAP), x)
     each = lower_each(written, lets, evolve(plan, moment=Moment.CAP), x)
     statements = lower_statements(written.statements, plan, x)
-    check_exclusive(written, statements, x)
+    if exclusive_fault(statements):
+        x.complaints.say("SQ0555", opening_brace(written.at, x.complaints))
+        statements = (Advance(),)
     return Schedule(statements, lets, each, at=written.at)
 
 
@@ -114,15 +117,13 @@ def lower_each(
         return None
     inside = evolve(here, locals=frozenset(let.name for let in lets))
     lowered = [x.plain(cap, inside) for cap in caps]
-    first = opening_brace(written.at, x)
+    first = opening_brace(written.at, x.complaints)
     if any(fold.is_poison(e) for e in lowered):
         return None
     written_out = [written_locals(e, lets) for e in lowered]
     if len(caps) < len(givers) or any(e != written_out[0] for e in written_out):
         x.complaints.say("SQ0551", first)
         return lowered[0]
-    if not check_each(written_out[0], caps[0].at, first, x):
-        return None
     return lowered[0]
 
 
@@ -153,83 +154,3 @@ def written_locals(e: Expr, lets: tuple[ScheduleLet, ...]) -> Expr:
             )
         case _:
             return e
-
-
-def check_each(e: Expr, at: Span, statement: Span, x: Expressions) -> bool:
-    """Whether a cap is surely above 0: a constant, `inf`, `max(k, e)`, or `? :` between such."""
-    match e:
-        case Num(value=value):
-            if not value > 0:
-                x.complaints.say("SQ0552", at, value=value)
-                return False
-            return True
-        case Conditional(then=then, otherwise=otherwise):
-            return check_each(then, at, statement, x) and check_each(otherwise, at, statement, x)
-        case Func(function="max", arguments=arguments):
-            constants = [c for a in arguments if (c := fold.constant(a)) is not None]
-            if not constants or not max(constants) > 0:
-                x.complaints.say("SQ0553", at)
-                return False
-            if has_infinity(e):
-                x.complaints.say("SQ0554", statement)
-                return False
-            return True
-        case _:
-            if has_infinity(e):
-                x.complaints.say("SQ0554", statement)
-            else:
-                x.complaints.say("SQ0553", at)
-            return False
-
-
-def has_infinity(e: Expr) -> bool:
-    """Whether `inf` takes part in arithmetic (an outcome of its own is no cap)."""
-    return any(isinstance(part, Num) and part.value == float("inf") for part in walk(e))
-
-
-# -------------------------------------------------------------------- exclusive prefill
-
-
-def check_exclusive(
-    written: tree.Schedule, statements: tuple[ScheduleStatement, ...], x: Expressions
-) -> None:
-    """`exclusive prefill` has one form: itself, then `admit waiting` while nothing is preempted."""
-    places = [s.at for s in find_all(statements) if isinstance(s, ExclusivePrefill)]
-    if not places:
-        return
-    match statements:
-        case (ExclusivePrefill(), Admit(only=None, condition=condition)) if nothing_preempted(
-            condition
-        ):
-            return
-        case _:
-            x.complaints.say("SQ0555", opening_brace(written.at, x))
-
-
-def opening_brace(at: Span, x: Expressions) -> Span:
-    """The place of the first `{` of a piece of text; the piece itself when there is none to see."""
-    source = x.complaints.sink.sources.get(at.file)
-    for number in range(at.line, at.end_line + 1):
-        line = source.line(number) if source is not None else ""
-        column = line.find("{", at.column - 1 if number == at.line else 0) + 1
-        if column:
-            return evolve(at, line=number, column=column, end_line=number, end_column=column + 1)
-    return at
-
-
-def find_all(statements: Sequence[ScheduleStatement]) -> Iterator[ScheduleStatement]:
-    for s in statements:
-        yield s
-        if isinstance(s, ScheduleBranch):
-            yield from find_all(s.then)
-            yield from find_all(s.otherwise)
-
-
-def nothing_preempted(e: Expr | None) -> bool:
-    """Whether `e` is the condition `running.preempted == 0`, in either form."""
-    preempted, zero = Var("running.preempted"), Num(0)
-    return e in (
-        Binary("==", preempted, zero),
-        Binary("==", zero, preempted),
-        Unary("!", preempted),
-    )

@@ -187,10 +187,9 @@ def check_owner(s: tree.Assign, side: Side, x: Expressions) -> bool:
     if not side.is_workload and (
         name in BUILT_IN_SIZES or "workload" in x.names.sides.get(name, ())
     ):
-        notes = [Note(f"the workload assigns `{name}` here", x.names.attributes[name])]
-        x.complaints.say(
-            "SQ0320", s.at, name=name, notes=notes if name in x.names.attributes else ()
-        ) if name in x.names.attributes else x.complaints.say("SQ0320", s.at, name=name)
+        first = x.names.attributes.get(name)
+        notes = [] if first is None else [Note(f"`{name}` is first assigned here", first)]
+        x.complaints.say("SQ0320", s.at, name=name, notes=notes)
         return False
     return True
 
@@ -313,7 +312,7 @@ def unknown_use(s: tree.Use, x: Expressions) -> Sequence[Statement]:
     if name in x.names.engines:
         x.complaints.say("SQ0901", s.at, construct="calling an engine")
     elif name != NOWHERE:
-        x.complaints.unknown("SQ0211", name, s.at, x.names.definitions)
+        x.complaints.unknown("SQ0233", name, s.at, x.names.definitions)
     return (nowhere(s.at),)
 
 

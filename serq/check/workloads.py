@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from serq.check import fold
 from serq.check.expressions import Expressions, Standing
+from serq.check.limits import MOST_SESSIONS, is_count
+from serq.check.places import word_after
+from serq.check.show import number
 from serq.check.statements import Side, lower_block
-from serq.ir.expr import Num
 from serq.ir.moments import BUILT_IN_VALUES, Moment
 from serq.ir.server import Turn
 from serq.ir.workload import (
@@ -57,26 +58,19 @@ def lower_arrival(item: tree.Arrive, order: int, x: Expressions) -> Arrival:
             return NoArrivals(at=at)
         case "renewal":
             assert item.value is not None
-            return Renewal(x.plain(item.value, Standing(Moment.GAP, order)), at=after_arrive(item))
+            return Renewal(x.plain(item.value, Standing(Moment.GAP, order)), at=word_after(item.at, x.complaints))
         case kind:
             assert item.value is not None
             value = x.constant(item.value, order)
-            place = after_arrive(item)
+            place = word_after(item.at, x.complaints)
             if value is None:
                 return NoArrivals(at=place)
             if kind == "poisson":
                 return Poisson(value, at=place)
-            if not (1 <= value <= 1_000_000 and value == int(value)):
-                x.complaints.say("SQ0531", place, value=value, kind=kind)
+            if not is_count(value, MOST_SESSIONS):
+                x.complaints.say("SQ0531", place, value=number(value), most=MOST_SESSIONS)
                 return NoArrivals(at=place)
             return (Batch if kind == "batch" else Closed)(int(value), at=place)
-
-
-def after_arrive(item: tree.Arrive):  # type: ignore[no-untyped-def]
-    """The place of the process's word."""
-    from attrs import evolve
-
-    return evolve(item.at, column=item.at.column + len("arrive "))
 
 
 def hidden_names(item: tree.Workload, x: Expressions) -> frozenset[str]:
@@ -109,5 +103,3 @@ def kind_of(name: str, x: Expressions) -> str:
         return "cost"
     return "size" if "workload" in x.names.sides.get(name, ()) else "value"
 
-
-__all__ = ["Num", "fold", "hidden_names", "lower_attributes", "lower_workload"]

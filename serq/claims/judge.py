@@ -88,15 +88,14 @@ class IterationVerdict(Scoped):
     def finish(self, machine: Machine) -> Outcome:
         every = isinstance(self.claim, EveryIteration)
         if self.broken_by is not None:
-            result, first = "out_of_scope", None
+            result = "out_of_scope"
         elif every:
-            result, first = ("fails" if self.failures else "holds"), self.first
+            result = "fails" if self.failures else "holds"
         else:
             result = "not_witnessed" if self.first is None else "witnessed"
-            first = self.first
         kind = "every_iteration" if every else "some_iteration"
         return Outcome(
-            self.claim.name, kind, result, self.checked, self.failures, first, self.note()
+            self.claim.name, kind, result, self.checked, self.failures, self.first, self.note()
         )
 
 

@@ -4,4 +4,97 @@ from __future__ import annotations
 
 from serq.codes.entry import Code
 
-CODES: dict[str, Code] = {}
+CODES: dict[str, Code] = {
+    "SQ0401": Code(
+        title="`{name}` belongs to a session, and {moment} has none",
+        help="read the engine's lists or the state of pools and stages instead",
+        why="An engine, a gauge and a claim are about the deployment, where many sessions live at once.",
+    ),
+    "SQ0402": Code(
+        title="`{name}` ({doc}) does not exist in {moment}",
+        help="it is read in {where}",
+    ),
+    "SQ0403": Code(
+        title="`{name}` is written `{proper}` in {moment}",
+        help="write `{proper}`",
+        why="Inside an engine a value is named with its list, in a claim bare: one value, one name.",
+    ),
+    "SQ0404": Code(
+        title="`{name}` is read inside an engine, not in {moment}",
+        help="elsewhere the state of an engine is read by `queue(e)`, `busy(e)` and `work(e)`",
+    ),
+    "SQ0405": Code(
+        title="{moment} cannot draw (`~{law}`)",
+        help="draw before, in a statement: `set x = ~{law}(…);`, and read `x`",
+        why="It is read many times, or decides an order: each reading would draw anew.",
+    ),
+    "SQ0406": Code(
+        title="{moment} cannot read the clock",
+        help="let it depend on what changes at events: lists, queues, pools",
+        why="It must stay as it is from one event to the next; `now` moves between them.",
+    ),
+    "SQ0407": Code(
+        title="`{function}(…)` cannot be read in {moment}",
+        help="`queue`, `used` and `queued` change at events only and are read almost everywhere",
+    ),
+    "SQ0408": Code(
+        title="register `{name}` of engine `{engine}` cannot be read here",
+        help="its engine reads it, claims over that engine, holds and queues it admits, gauges and end claims",
+    ),
+    "SQ0409": Code(
+        title="`{function}(…)` of an observation is read by claims at the end only, not in {moment}",
+        help="write the claim as `claim NAME: at end ({function}(…) …);`",
+    ),
+    "SQ0410": Code(
+        title="an arrival gap cannot read {reads}",
+        help="a gap is made of constants and draws: the next arrival is drawn on its own stream",
+    ),
+    "SQ0411": Code(
+        title="`computed` is the position of an earlier preemption, not of this candidate",
+        help="a preemption key reads `position`",
+    ),
+    "SQ0412": Code(
+        title="the schedule's `let {name}` is read in `each at most` only",
+        help="write its expression here, or keep it in a register",
+    ),
+    "SQ0413": Code(
+        title="the index of `{name}` must be a number in {moment}",
+        help="name one member, or take all: `sum j in 2 (queue({name}[j]))`",
+    ),
+    "SQ0417": Code(
+        title="a queue key cannot draw",
+        help="draw once before the hold, `set x = ~…;`, and order by `x`",
+        why="The keys are read again at every try: the order would change each time.",
+    ),
+    "SQ0420": Code(
+        title="`{name}` is a time resource of a device, read in its engine's `execute` only",
+        help="move it to `execute`, or use a `def`",
+    ),
+    "SQ0430": Code(
+        title="a constant cannot draw (`~{law}`)",
+        help="draw where the value is used, or in a `set`",
+    ),
+    "SQ0431": Code(
+        title="a constant cannot read `{name}`",
+        help="a constant is computed before the run, from numbers and the `let`s above it",
+    ),
+    "SQ0440": Code(
+        title="`{name}` is hidden from the scheduler, and {moment} reads it",
+        help="only a run's work, `cache` and `observe` may read what the scheduler does not know",
+        why="A scheduler that reads a request's hidden length decides with knowledge no server has.",
+    ),
+    "SQ0441": Code(
+        title="`{name}` cannot be hidden from the scheduler, which keeps it",
+    ),
+    "SQ0442": Code(
+        title="nothing sets `{name}`, there is nothing to hide",
+        help="`hidden` names an attribute that some `set` or `choose` makes",
+    ),
+    "SQ0450": Code(
+        title="`{name}` is a {what}: only an engine has iterations",
+        help="name an engine, or claim `at end`",
+    ),
+    "SQ0451": Code(
+        title="a claim is about one member of `{name}`: its index must be a number",
+    ),
+}

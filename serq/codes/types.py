@@ -4,4 +4,143 @@ from __future__ import annotations
 
 from serq.codes.entry import Code
 
-CODES: dict[str, Code] = {}
+CODES: dict[str, Code] = {
+    "SQ0301": Code(title="`{name}` takes {takes}, {got} given"),
+    "SQ0303": Code(
+        title="`{name}` with an index is a pool or a stage, not a value",
+        help="read its state: `queue({name}[0])`, `used({name}[0])`",
+    ),
+    "SQ0304": Code(
+        title="`{name}` is a {what}, not a value",
+        help="read its state, for example `{reads}`",
+    ),
+    "SQ0305": Code(
+        title="`{name}` is a time resource: it needs its arguments",
+        help="write `{name}(…)`",
+    ),
+    "SQ0306": Code(
+        title="`cost` takes the resources and then an amount",
+        help="write `cost(kv, 16)`, for several resources `cost(reqs, kv, 16)`",
+    ),
+    "SQ0307": Code(
+        title="`{function}` needs the name of a {kind} here",
+    ),
+    "SQ0308": Code(
+        title="`{name}` is {what}, a {wanted} is needed here",
+    ),
+    # ------------------------------------------------------------ costs
+    "SQ0310": Code(
+        title="a cost of {wanted} is needed here, this is {got}",
+        help="say what the amount is an amount of: `cost({resources}, …)`",
+        why="An amount of memory, of tokens and of time are all numbers; `cost` keeps them apart.",
+    ),
+    "SQ0311": Code(
+        title="{what} has no meaning",
+        help="costs of one kind add and subtract, and are scaled by plain numbers",
+    ),
+    "SQ0312": Code(
+        title="a plain quantity is needed here, this is a cost",
+        help="leave out the `cost(…)` around it",
+    ),
+    "SQ0314": Code(
+        title="`{name}` holds several costs",
+        help="read one of them, `{name}.{part}`",
+    ),
+    "SQ0315": Code(
+        title="`{record}` has no part `{name}`",
+    ),
+    "SQ0316": Code(
+        title="cost `{name}` is read on a path that has not assigned it",
+        help="assign it before, on every path: `set {name} = cost(…);`",
+    ),
+    # ------------------------------------------------------------ sizes
+    "SQ0320": Code(
+        title="the server cannot assign `{name}`, a size that the workload makes",
+        help="keep what the server computes under another name",
+        why="What a request is does not depend on how it is served.",
+    ),
+    "SQ0321": Code(
+        title="a server declares no `Size`",
+        help="sizes are made in the workload; here write `set {name} = …;` or `Cost {name} = cost(…);`",
+    ),
+    "SQ0322": Code(
+        title="the workload's `{block}` makes no costs",
+        help="make a size, and convert it in the server: `cost(kv, size)`",
+    ),
+    "SQ0323": Code(
+        title="`{name}` is declared a cost, and this is a plain quantity",
+        help="say what it is an amount of: `cost(kv, …)`",
+    ),
+    "SQ0324": Code(
+        title="the workload cannot assign `{name}`, which the scheduler keeps",
+        help="choose another name",
+    ),
+    "SQ0325": Code(
+        title="`{name}` is given values of two kinds",
+        help="a name holds costs of one kind, or plain quantities, everywhere",
+    ),
+    "SQ0326": Code(
+        title="cost `{name}` is read before anything has assigned it",
+        help="assign it before, on every path: `set {name} = cost(…);`",
+    ),
+    # ------------------------------------------------------------ runs
+    "SQ0330": Code(
+        title="a run on an engine says whether it is a prefill or a decode",
+        help="write `run {engine} prefill (…);` or `run {engine} decode (…);`",
+    ),
+    "SQ0331": Code(
+        title="`{mode}` is for engines, and `{stage}` is not one",
+        help="write `run {stage} (…);`",
+    ),
+    "SQ0332": Code(
+        title="`growing` is for runs on an engine, and `{stage}` is not one",
+        help="`grow` enlarges a hold at once",
+    ),
+    "SQ0333": Code(
+        title="stage `{stage}` occurs twice in one run",
+        help="a run holds each of its stages once",
+    ),
+    "SQ0334": Code(
+        title="a run over several stages shares their capacity, and `{stage}` is a {kind}",
+        help="its stages are `ps` stages with a constant capacity",
+    ),
+    "SQ0340": Code(
+        title="no stage {stages} is declared above, where `{statement}` could run",
+        help="declare one, or name the stage: `{statement} on STAGE …`",
+    ),
+    "SQ0341": Code(
+        title="both {stages} are declared above, and `{statement}` runs at one",
+        help="name the stage: `{statement} on STAGE …`",
+    ),
+    "SQ0342": Code(
+        title="`{statement}` cannot run on the engine `{engine}`",
+        help="write `run {engine} prefill (…);`",
+    ),
+    # ------------------------------------------------------------ statements out of place
+    "SQ0350": Code(
+        title="the workload's `{block}` only sets and observes",
+        help="work belongs in `session` or the server",
+    ),
+    "SQ0351": Code(
+        title="`mark` stands in a queue's entry only",
+        help="here write `set x = now;`",
+    ),
+    "SQ0352": Code(
+        title="a run without a stage stands in a queue's entry only",
+        help="name the stage: `run STAGE (…);`",
+    ),
+    "SQ0353": Code(
+        title="`turn` belongs to the session",
+        help="the client decides when the next turn comes: write it in `workload {{ session {{ … }} }}`",
+    ),
+    # ------------------------------------------------------------ at admission
+    "SQ0360": Code(
+        title="the body reads `{name}`, which was live state when the hold was admitted",
+        help="`set` what the body needs in the body",
+        why="The body sees a name of `at admission` only if it reads attributes and numbers.",
+    ),
+    "SQ0361": Code(
+        title="`{name}` reads `{reads}`, which is bound after it",
+        help="a name of `at admission` reads the ones before it: change their order",
+    ),
+}

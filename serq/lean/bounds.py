@@ -27,12 +27,17 @@ def batch_ranges(budget: int) -> tuple[Mapping[str, Range], ...]:
     A batch has a prefill token or a decode. One range for each reading could not say so, and
     `a * batch.prefilled + b * batch.decoding` would seem to reach 0.
     """
-    some, all_ = Fraction(1), Fraction(budget)
-    whole = {"batch.tokens": (some, all_), "running.count": (some, math.inf)}
-    return tuple(
-        whole | {"batch.prefilled": (Fraction(p), all_), "batch.decoding": (Fraction(d), all_)}
-        for p, d in ((1, 0), (0, 1))
-    )
+
+    def case(prefilled: int, decoding: int) -> dict[str, Range]:
+        most = Fraction(budget)
+        return {
+            "batch.tokens": (Fraction(1), most),
+            "batch.prefilled": (Fraction(prefilled), most),
+            "batch.decoding": (Fraction(decoding), most),
+            "running.count": (Fraction(1), math.inf),
+        }
+
+    return case(prefilled=1, decoding=0), case(prefilled=0, decoding=1)
 
 
 def range_of(e: Expr, readings: Mapping[str, Range]) -> Range:
@@ -49,13 +54,13 @@ def range_of(e: Expr, readings: Mapping[str, Range]) -> Range:
         case Binary(operator="*"):
             return _product(*inner)
         case Binary(operator="/"):
-            a, (divisor, _) = inner
-            return _product(a, (1 / divisor, 1 / divisor))
+            inverse = 1 / inner[1][0]
+            return _product(inner[0], (inverse, inverse))
         case Binary(operator="+"):
             return _sum(inner)
         case Binary(operator="-"):
-            a, (low, high) = inner
-            return _sum([a, (-high, -low)])
+            low, high = inner[1]
+            return _sum([inner[0], (-high, -low)])
         case Binary():
             return Fraction(0), Fraction(1)
         case Fold(kind="sum"):
@@ -66,13 +71,13 @@ def range_of(e: Expr, readings: Mapping[str, Range]) -> Range:
             return max(low for low, _ in inner), max(high for _, high in inner)
         case Func(function="abs"):
             ((low, high),) = inner
-            return max(low, -high, Fraction(0)), max(abs(low), abs(high))
+            return max(low, -high, Fraction(0)), max(-low, high)
         case Func(function=function):
             ((low, high),) = inner
             return _rounded(function, low), _rounded(function, high)
         case Conditional():
-            _, (a, b), (c, d) = inner
-            return min(a, c), max(b, d)
+            outcomes = inner[1:]
+            return min(low for low, _ in outcomes), max(high for _, high in outcomes)
     try:
         return readings[spelling(e)]
     except KeyError:

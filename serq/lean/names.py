@@ -10,8 +10,7 @@ WIDTH = 100
 
 # Words that start a command, a term or a tactic somewhere in Lean. A word too many here does no
 # harm: «word» is the same name as word.
-KEYWORDS = frozenset(
-    """
+_KEYWORDS = """
     abbrev admit all alias alternative and any as assert at attribute axiom begin break builtin_initialize
     by calc case catch class coinductive conv constant continue dbg_trace declare_syntax_cat decreasing_by
     def default deriving do elab elab_rules else end enum ensure erw example exact exists export extends
@@ -23,8 +22,8 @@ KEYWORDS = frozenset(
     seal set_option show simp sorry static structure suffices syntax tactic termination_by then theorem
     throw trace true try universe universes unless unif_hint unsafe unseal until using val variable
     variables where while with xor Prop Sort Type
-    """.split()
-)
+    """
+KEYWORDS = frozenset(_KEYWORDS.split())
 
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 

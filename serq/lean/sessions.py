@@ -5,7 +5,8 @@ from __future__ import annotations
 from attrs import define, field
 
 from serq.diagnostics import Note, Sink
-from serq.ir.expr import Expr
+from serq.ir.expr import Attr, Expr, walk
+from serq.ir.moments import BUILT_IN_SIZES, BUILT_IN_VALUES
 from serq.ir.program import Program
 from serq.ir.server import (
     Block,
@@ -47,7 +48,9 @@ def session_runs(program: Program, engine: str, complaints: Sink) -> tuple[tuple
     engine: the only stage a run may be at. Reasons against go to `complaints` (SQ0801, SQ0803).
     """
     workload = program.workload or Workload(NoArrivals())
-    path = _Path(workload, program.server, engine, complaints)
+    names = (*BUILT_IN_SIZES, *BUILT_IN_VALUES, *(a.name for a in program.attributes))
+    values = {name: ZERO for name in names if name != "serial"}
+    path = _Path(workload, program.server, engine, complaints, values)
     path.follow(workload.init)
     path.follow(workload.session or (Turn(),))
     return tuple(path.runs)
@@ -65,8 +68,8 @@ class _Path:
     server: Block
     engine: str
     complaints: Sink
+    values: dict[str, Constant]
     runs: list[tuple[str, int]] = field(factory=list)
-    values: dict[str, Constant] = field(factory=dict)
     unknown: dict[str, Span | None] = field(factory=dict)
     lost: bool = False
     ended: bool = False
@@ -83,7 +86,7 @@ class _Path:
                 case Run():
                     self._run(s)
                 case Turn():
-                    self.values["turn_no"] = Constant(self.values.get("turn_no", ZERO).value + 1)
+                    self.values["turn_no"] = Constant(self.values["turn_no"].value + 1)
                     self.follow(self.workload.turn)
                     self.follow(self.server)
                 case End():
@@ -101,17 +104,14 @@ class _Path:
             self.values[attribute] = known
 
     def _value(self, e: Expr) -> tuple[Constant | None, tuple[Note, ...]]:
-        """The value of `e` if it is known, and otherwise what is in the way."""
-        reasons = Sink()
-        readings = {name: ZERO for name in _START} | self.values
-        for name in ("serial", *self.unknown):
-            readings.pop(name, None)
-        term = Reader("it", readings, reasons).term(e)
+        """The value of `e` if it is the same for every session, and otherwise what makes it differ."""
+        term = Reader("a length", self.values, Sink()).term(e)
         if isinstance(term, Constant):
             return term, ()
-        notes = [Note(d.message, d.at) for d in reasons.diagnostics]
         read = {x.name for x in walk(e) if isinstance(x, Attr)}
-        notes += [Note(f"`{name}` is set here", at) for name, at in self.unknown.items() if name in read]
+        notes = [Note(f"`{name}` is set here", at) for name, at in self.unknown.items() if name in read]
+        if "serial" in read:
+            notes.append(Note("`serial` is another number for every session"))
         return None, tuple(notes)
 
     def _run(self, s: Run) -> None:

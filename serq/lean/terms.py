@@ -7,14 +7,16 @@ A number is an integer term of Lean over a constant denominator, so that `a / 3 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+import operator
+from collections.abc import Callable, Mapping
 from fractions import Fraction
+from functools import partial
 from typing import TypeAlias, Union
 
 from attrs import frozen
 
 from serq.diagnostics import InternalError, Sink
-from serq.expr import (
+from serq.ir.expr import (
     Attr,
     Binary,
     Draw,
@@ -33,7 +35,7 @@ from serq.expr import (
 from serq.source import Span
 
 # How tightly Lean's operators bind; an argument of a function has to be an ATOM.
-ATOM, CALL, NEGATION, PRODUCT, SUM, COMPARISON, NOT, AND, OR = 100, 90, 75, 70, 65, 50, 40, 35, 30
+ATOM, CALL, NEGATION, PRODUCT, SUM, COMPARISON, NOT, AND, OR, LOOSE = 100, 90, 75, 70, 65, 50, 40, 35, 30, 0
 
 MOST_LEVELS = 100
 """Operators inside each other; Lean's elaborator gives up at some 250."""
@@ -63,16 +65,17 @@ class Number:
 
 @frozen
 class Proposition:
-    """The proposition `text`; as a number it is 0 or 1."""
+    """The proposition `text`; as a number it is 0 or 1. opposite: its negation, where that is shorter."""
 
     text: str
     level: int = COMPARISON
+    opposite: str = ""
 
 
 Term: TypeAlias = Union[Constant, Number, Proposition]
 
 COMPARISONS = {"<": "<", "<=": "≤", ">": ">", ">=": "≥", "==": "=", "!=": "≠"}
-_FLIPPED = {"==": "!=", "!=": "=="}
+_SYMMETRIC = ("==", "!=")
 
 
 @frozen
@@ -123,14 +126,14 @@ class Reader:
                 for x in terms[1:]:
                     total = _FOLDS[kind](total, as_number(x))
                 return total
-            case Unary(operator=operator):
-                return minus(as_number(terms[0])) if operator == "-" else negated(as_test(terms[0]))
+            case Unary(operator=sign):
+                return minus(as_number(terms[0])) if sign == "-" else negated(as_proposition(terms[0]))
             case Binary(operator="/", right=right):
                 return self._quotient(as_number(terms[0]), terms[1], right.at or at)
-            case Binary(operator=operator):
-                return _binary(operator, terms[0], terms[1])
+            case Binary(operator=sign):
+                return _binary(sign, terms[0], terms[1])
             case _:
-                return choice(as_test(terms[0]), terms[1], terms[2])
+                return choice(as_proposition(terms[0]), terms[1], terms[2])
 
     def _constant(self, value: float, at: Span | None) -> Term | None:
         exact = constant(value)
@@ -204,7 +207,7 @@ def as_number(x: Term) -> Constant | Number:
     return Number(f"truth ({x.text})", CALL) if isinstance(x, Proposition) else x
 
 
-def as_test(x: Term) -> Proposition:
+def as_proposition(x: Term) -> Proposition:
     """A term where the language wants a test: anything but 0 is true."""
     match x:
         case Constant(value=value):
@@ -296,24 +299,25 @@ def extreme(function: str, a: Constant | Number, b: Constant | Number) -> Consta
     return Number(f"{function} {left} {right}", CALL, over)
 
 
-def compared(operator: str, a: Term, b: Term) -> Proposition:
+def compared(sign: str, a: Term, b: Term) -> Proposition:
     """A comparison, by multiplying both sides with their denominators."""
-    if isinstance(a, Constant) and isinstance(b, Proposition) and operator in _FLIPPED:
+    if isinstance(a, Constant) and isinstance(b, Proposition) and sign in _SYMMETRIC:
         a, b = b, a
-    if isinstance(a, Proposition) and isinstance(b, Constant) and operator in _FLIPPED:
+    if isinstance(a, Proposition) and isinstance(b, Constant) and sign in _SYMMETRIC and b.value in (0, 1):
         # `decoding == 1` is `decoding`, `decoding == 0` is `!decoding`.
-        if b.value in (0, 1):
-            return a if (b.value == 1) == (operator == "==") else negated(a)
+        return a if (b.value == 1) == (sign == "==") else negated(a)
     x, y = as_number(a), as_number(b)
     if isinstance(x, Constant) and isinstance(y, Constant):
-        return as_test(Constant(Fraction(_COMPARE[operator](x.value, y.value))))
+        return as_proposition(Constant(Fraction(_COMPARE[sign](x.value, y.value))))
     over = math.lcm(denominator(x), denominator(y))
     left, right = inside(*scaled(x, over), SUM), inside(*scaled(y, over), SUM)
-    return Proposition(f"{left} {COMPARISONS[operator]} {right}")
+    return Proposition(f"{left} {COMPARISONS[sign]} {right}")
 
 
 def negated(a: Proposition) -> Proposition:
     """`!a`."""
+    if a.opposite:
+        return Proposition(a.opposite, a.level, a.text)
     return Proposition(f"¬ {inside(a.text, a.level, ATOM)}", NOT)
 
 
@@ -330,43 +334,44 @@ def either(a: Proposition, b: Proposition) -> Proposition:
 def choice(condition: Proposition, a: Term, b: Term) -> Term:
     """`condition ? a : b`: a test if both outcomes are, otherwise a number."""
     if isinstance(a, Proposition) and isinstance(b, Proposition):
-        return Proposition(f"(if {condition.text} then {a.text} else {b.text})", ATOM)
+        outcomes = [inside(x.text, x.level, OR) for x in (a, b)]
+        return Proposition(f"if {condition.text} then {outcomes[0]} else {outcomes[1]}", LOOSE)
     x, y = as_number(a), as_number(b)
     over = math.lcm(denominator(x), denominator(y))
     # The type has to be said: with numerals alone Lean would choose Nat, where 1 - 2 is 0.
-    outcomes = f"{scaled(x, over)[0]} else {scaled(y, over)[0]}"
-    return Number(f"(if {condition.text} then {outcomes} : Int)", ATOM, over)
+    outcome, other = scaled(x, over)[0], scaled(y, over)[0]
+    return Number(f"(if {condition.text} then {outcome} else {other} : Int)", ATOM, over)
 
 
-def _binary(operator: str, a: Term, b: Term) -> Term:
-    match operator:
+def _binary(sign: str, a: Term, b: Term) -> Term:
+    match sign:
         case "+" | "-":
-            return plus(as_number(a), as_number(b), operator)
+            return plus(as_number(a), as_number(b), sign)
         case "*":
             return product(as_number(a), as_number(b))
         case "&&":
-            return both(as_test(a), as_test(b))
+            return both(as_proposition(a), as_proposition(b))
         case "||":
-            return either(as_test(a), as_test(b))
+            return either(as_proposition(a), as_proposition(b))
         case _:
-            return compared(operator, a, b)
+            return compared(sign, a, b)
 
 
-_COMPARE = {
-    "<": Fraction.__lt__, "<=": Fraction.__le__, ">": Fraction.__gt__, ">=": Fraction.__ge__,
-    "==": Fraction.__eq__, "!=": lambda a, b: a != b,
+_COMPARE: dict[str, Callable[[Fraction, Fraction], bool]] = {
+    "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
+    "==": operator.eq, "!=": operator.ne,
 }  # fmt: skip
 
-_FUNCTIONS = {
-    "min": lambda a, b: extreme("min", a, b),
-    "max": lambda a, b: extreme("max", a, b),
+_FUNCTIONS: dict[str, Callable[..., Constant | Number]] = {
+    "min": partial(extreme, "min"),
+    "max": partial(extreme, "max"),
     "abs": absolute,
-    "floor": lambda a: rounded(a, up=False),
-    "ceil": lambda a: rounded(a, up=True),
+    "floor": partial(rounded, up=False),
+    "ceil": partial(rounded, up=True),
 }
 
-_FOLDS = {
+_FOLDS: dict[str, Callable[[Constant | Number, Constant | Number], Constant | Number]] = {
     "sum": plus,
-    "min": lambda a, b: extreme("min", a, b),
-    "max": lambda a, b: extreme("max", a, b),
+    "min": partial(extreme, "min"),
+    "max": partial(extreme, "max"),
 }

@@ -34,6 +34,7 @@ from serq.source import Span
 
 WAKE_LIMIT = 1_000
 PASS_LIMIT = 1_000_000
+REPLACE_LIMIT = 10_000
 PROGRESS_EVERY = 16_384
 
 
@@ -107,6 +108,9 @@ class Machine:
             for pool in members:
                 self._prepare_keys(pool)
         workload = program.workload
+        arrival = workload.arrival if workload else None
+        self._closed = arrival if isinstance(arrival, Closed) else None
+        self._replaced_at, self._replaced = -1.0, 0
         self._init = write_plain_block(self, workload.init) if workload and workload.init else None
         self._client = write_program(self) if workload else None
         self._gap: Callable[[], float] | None = self._gaps()
@@ -294,7 +298,12 @@ class Machine:
             self.end_hold(session, session.holds[-1])
         self._change_live(-1)
         self.ended += 1
-        if isinstance(self.program.workload and self.program.workload.arrival, Closed):
+        if self._closed:
+            if self._replaced_at != self.now:
+                self._replaced_at, self._replaced = self.now, 0
+            self._replaced += 1
+            if self._replaced > self._closed.count + REPLACE_LIMIT:
+                self.fail("SQ0612", self._closed.at, session=session)
             self._create()
         elif self.settings.arrivals == self.arrived and not self.live:
             self._drained = True
@@ -320,7 +329,7 @@ class Machine:
         if s.first_token is not None:
             self.know_ttft(s)
             if s.tokens >= 2:
-                pace = (s.last_token - s.first_token) / (s.tokens - 1)
+                pace = (self.now - s.first_token) / (s.tokens - 1)
                 self.client["tpot"].add(self.now, s.serial, turn, pace)
         self.client["response"].add(self.now, s.serial, turn, self.now - s.turn_started)
 
@@ -380,15 +389,18 @@ class Machine:
         s.holds.append(Held(waiting.code, {pool: units for pool, units, _ in needs}))
 
     def end_hold(self, s: Session, held: Held) -> None:
+        """Give everything back; who fits now is admitted before the session goes on."""
         for pool, units in held.parts.items():
             pool.give_back(units)
         s.holds.remove(held)
+        self._admit_free()
 
     def release(self, s: Session, pool: PoolMember) -> None:
         """Give the innermost hold's units on `pool` back now; a second time it does nothing."""
         for held in reversed(s.holds):
             if pool in held.parts:
                 pool.give_back(held.parts.pop(pool))
+                self._admit_free()
                 return
 
     # ------------------------------------------------------------ guards of generated code

@@ -133,7 +133,11 @@ class PoolMember:
         self.holder_count -= 1
 
     def end_warmup(self) -> None:
-        self.tally = PoolTally(self.name, self.index)
+        """Forget averages and waiting times; counters count from time 0."""
+        tally = self.tally
+        tally.used_area = tally.cached_area = tally.queue_area = tally.holders_area = 0.0
+        tally.queue_admissions = 0
+        tally.wait_sum = 0.0
         self._since = self.machine.now
 
     def close(self) -> PoolTally:

@@ -74,11 +74,12 @@ class StageTally:
 
 @define
 class PoolTally:
-    """What one pool, or one member of a family, did within [W, E].
+    """What one pool, or one member of a family, did.
 
-    used_area, cached_area, queue_area, holders_area: time integrals. admissions: holds admitted
-    that include this pool. queue_admissions, wait_sum: admissions from its own queue and their
-    waiting times. over_cap: (queue's pool name, need) at the end, or None.
+    used_area, cached_area, queue_area, holders_area: time integrals over [W, E]. queue_admissions,
+    wait_sum: admissions from its own queue within [W, E] and their waiting times. The counters are
+    of the whole run; admissions: holds admitted that include this pool. over_cap: (queue's pool
+    name, need) at the end, or None.
     """
 
     name: str

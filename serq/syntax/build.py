@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
+from attrs import frozen
+
 from serq.source import Span
 from serq.syntax import tree
 from serq.syntax.tree import Expr, Name, Text
@@ -260,6 +262,19 @@ def _define(name: Name, parameters: tuple[Name, ...] | None, body: Expr | tree.B
     return tree.Definition(name, parameters or (), body, at)
 
 
+@frozen
+class Main:
+    """`fn main() { … }`; `name` may wrongly be another one."""
+
+    name: Name
+    items: tuple[tree.Item, ...]
+    at: Span
+
+
+def _main(name: Name, *rest: Any) -> Main:
+    return Main(name, rest[:-1], rest[-1])
+
+
 BUILDERS: dict[str, Builder] = {
     # expressions
     "number": _number,
@@ -358,6 +373,9 @@ BUILDERS: dict[str, Builder] = {
     "gauge": tree.Gauge,
     "claim_iteration": _claim_iteration,
     "claim_end": _claim_end,
+    "program": _row,
+    "library": _row,
+    "main": _main,
     "import": tree.Import,
     "let_value": tree.Let,
     "let_input": _let_input,

@@ -15,17 +15,18 @@ from serq.source import SourceFile, Span
 
 WORD, NUMBER, STRING, BAD, END = "WORD", "NUMBER", "STRING", "BAD", "$END"
 
-_NUMBER = r"(?:[0-9][0-9_]*(?:\.[0-9_]*)?|\.[0-9][0-9_]*)(?:[eE][+-]?[0-9][0-9_]*)?"
+_NUMBER = r"(?:[0-9][0-9_]*(?:\.[0-9_]*)?|\.[0-9][0-9_]*)(?:[eE][+-]?[0-9]+)?"
 _TOKEN = re.compile(
     r"(?P<SPACE>[ \t\r\n]+)"
     r"|(?P<WORD>[^\W\d]\w*)"
-    rf"|(?P<NUMBER>{_NUMBER})(?P<rest>\.[0-9_.]*)?"
-    r"|(?P<COMMENT>//[^\n]*|/\*[^*]*\*+(?:[^/*][^*]*\*+)*/)"
+    rf"|(?P<NUMBER>(?>{_NUMBER}))(?!\.)"
+    rf"|(?P<POINTS>{_NUMBER}[0-9_.]*)"
+    r"|(?P<COMMENT>//[^\n]*|/\*.*?\*/)"
     r"|(?P<OPEN>/\*)"
     r"|(?P<MARK><=|>=|==|!=|&&|\|\||[-+*/^<>!?:~=,;.(){}\[\]])"
     r'|(?P<STRING>"[^"\n]*")'
     r'|(?P<UNCLOSED>"[^\n]*)'
-    r"|(?P<BAD>[^\w\s\-+*/^<>!?:~=,;.(){}\[\]\"]+|.)",
+    r"|(?P<BAD>.)",
     re.DOTALL,
 )
 _CLOSES = {"(": ")", "[": "]", "{": "}"}
@@ -46,6 +47,7 @@ class Tokens:
     kinds: WORD, NUMBER, STRING, BAD, END, or a mark such as `<=` itself; lines, columns: where each starts.
     partner: the index of a bracket's other half, or -1 when it has none.
     inner_semicolon: the opening braces that have a `;` of their own, not in braces within.
+    unclosed: braces that are never closed, outer ones first.
     troubles: for a BAD token, which lexical rule it breaks.
     too_deep: the first bracket nested deeper than a parser should be asked to follow, or None.
     """
@@ -56,6 +58,7 @@ class Tokens:
     columns: list[int] = field(factory=list)
     partner: dict[int, int] = field(factory=dict)
     inner_semicolon: set[int] = field(factory=set)
+    unclosed: list[int] = field(factory=list)
     troubles: dict[int, str] = field(factory=dict)
     comments: list[Comment] = field(factory=list)
     too_deep: int | None = None
@@ -78,27 +81,24 @@ def read_tokens(source: SourceFile) -> Tokens:
     tokens = Tokens(name=source.name)
     kinds, texts, lines, columns = tokens.kinds, tokens.texts, tokens.lines, tokens.columns
     text = source.text
+    # A byte-order mark is no character of the program: columns start after it.
+    mark = 1 if text.startswith("\ufeff") else 0
     line = 1
-    line_start = 0
-    position = 0
-    if text.startswith("\ufeff"):
-        # A byte-order mark is no character of the program: columns start after it.
-        line_start = position = 1
+    line_start = mark
     open_brackets: list[int] = []
-    for match in _TOKEN.finditer(text, position):
+    for match in _TOKEN.finditer(text, mark):
         kind = match.lastgroup
         start = match.start()
         lexeme = match.group()
-        if kind == "SPACE" or kind == "COMMENT":
+        if kind in ("SPACE", "COMMENT"):
             breaks = lexeme.count("\n")
-            if kind == "COMMENT":
-                first = Span(line, start - line_start + 1, line, 0, source.name)
+            place = (line, start - line_start + 1)
             if breaks:
                 line += breaks
                 line_start = start + lexeme.rfind("\n") + 1
             if kind == "COMMENT":
-                end = Span(line, 0, line, match.end() - line_start + 1)
-                tokens.comments.append(Comment(lexeme, first.to(end)))
+                at = Span(*place, line, match.end() - line_start + 1, source.name)
+                tokens.comments.append(Comment(lexeme, at))
             continue
         index = len(kinds)
         lines.append(line)
@@ -124,18 +124,17 @@ def read_tokens(source: SourceFile) -> Tokens:
                     open_brackets.pop()
             elif lexeme == ";" and open_brackets:
                 tokens.inner_semicolon.add(open_brackets[-1])
-        elif kind == "WORD" and (lexeme.isascii() or lexeme.replace("_", "a").isalnum()):
-            kinds.append(WORD)
-        elif kind == "NUMBER" or kind == "STRING":
+        elif kind in (WORD, NUMBER, STRING):
             kinds.append(kind)
         else:
             kinds.append(BAD)
             tokens.troubles[index] = kind or BAD
             if kind == "OPEN":
                 break
+    tokens.unclosed = [opening for opening in open_brackets if texts[opening] == "{"]
     kinds.append(END)
     texts.append("")
-    last_break = text.rfind("\n")
+    last_line = text.rfind("\n") + 1
     lines.append(text.count("\n") + 1)
-    columns.append(len(text) - max(last_break + 1, 1 if text.startswith("\ufeff") and last_break < 0 else 0) + 1)
+    columns.append(len(text) - (last_line or mark) + 1)
     return tokens

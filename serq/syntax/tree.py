@@ -6,18 +6,35 @@ ordinary `Name`; which names mean what is for `serq.check` to say.
 
 from __future__ import annotations
 
-from typing import TypeAlias, Union
+from typing import TypeAlias, TypeVar, Union, dataclass_transform
 
-from attrs import define
+from attrs import define, fields
 
 from serq.source import Span
 
-# eq=False: nodes are compared by identity (passes key tables by node) and the classes are made faster.
-_node = define(frozen=True, eq=False)
+_T = TypeVar("_T")
+
+
+@dataclass_transform(frozen_default=True, eq_default=False)
+def _node(cls: type[_T]) -> type[_T]:
+    # eq=False: nodes are compared by identity, passes key tables by node. repr=False: `Node` has one
+    # for all; generating seventy of them would be a third of the time that importing this file takes.
+    return define(frozen=True, eq=False, repr=False)(cls)
+
+
+class Node:
+    """What every node of the tree is."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        # Places are left out: they would drown the rest.
+        shown = (f"{f.name}={getattr(self, f.name)!r}" for f in fields(type(self)) if f.name != "at")
+        return f"{type(self).__name__}({', '.join(shown)})"
 
 
 @_node
-class Name:
+class Name(Node):
     """A word with its place."""
 
     text: str
@@ -25,7 +42,7 @@ class Name:
 
 
 @_node
-class Text:
+class Text(Node):
     """A quoted string, without its quotes."""
 
     text: str
@@ -36,13 +53,13 @@ class Text:
 
 
 @_node
-class Number:
+class Number(Node):
     value: float
     at: Span
 
 
 @_node
-class Reference:
+class Reference(Node):
     """`x`, `running.count`, `kv[j]`, `P[i].kv`: a value, or a resource where one is wanted."""
 
     name: Name
@@ -52,7 +69,7 @@ class Reference:
 
 
 @_node
-class Call:
+class Call(Node):
     """`min(a, b)`, `queue(e)`, `cost(p, 1)`, or a definition's use."""
 
     name: Name
@@ -61,7 +78,7 @@ class Call:
 
 
 @_node
-class Draw:
+class Draw(Node):
     """`~exp(m)`."""
 
     law: Name
@@ -70,7 +87,7 @@ class Draw:
 
 
 @_node
-class Aggregate:
+class Aggregate(Node):
     """`sum j in n (e)`; `kind` is max, min or sum."""
 
     kind: Name
@@ -81,7 +98,7 @@ class Aggregate:
 
 
 @_node
-class Unary:
+class Unary(Node):
     """`-x` or `!x`."""
 
     operator: str
@@ -90,7 +107,7 @@ class Unary:
 
 
 @_node
-class Binary:
+class Binary(Node):
     """`operator` is one of + - * / ^ < <= > >= == != && ||; `mark` is the place of the operator."""
 
     operator: str
@@ -101,7 +118,7 @@ class Binary:
 
 
 @_node
-class Conditional:
+class Conditional(Node):
     """`test ? then : otherwise`."""
 
     test: Expr
@@ -119,7 +136,7 @@ Expr: TypeAlias = Union[
 
 
 @_node
-class Assign:
+class Assign(Node):
     """`set x = e;`, `observe x = e;`, `Size x = e;`, `Cost x = e;`; `verb` is the first word."""
 
     verb: str
@@ -129,7 +146,7 @@ class Assign:
 
 
 @_node
-class CostRecord:
+class CostRecord(Node):
     """`Cost x = { R: e, S: e };`"""
 
     name: Name
@@ -138,7 +155,7 @@ class CostRecord:
 
 
 @_node
-class Run:
+class Run(Node):
     """`run e prefill (c) growing kv;`; no places means the queue's own stage: `run (c);`"""
 
     places: tuple[Reference, ...]
@@ -149,7 +166,7 @@ class Run:
 
 
 @_node
-class Part:
+class Part(Node):
     """One resource of a hold: `kv (units) reserve (r)`."""
 
     place: Reference
@@ -159,7 +176,7 @@ class Part:
 
 
 @_node
-class Hold:
+class Hold(Node):
     parts: tuple[Part, ...]
     reuse: Expr | None
     bindings: tuple[tuple[Name, Expr], ...]
@@ -170,7 +187,7 @@ class Hold:
 
 
 @_node
-class Amount:
+class Amount(Node):
     """`grow kv (c);` or `load kv (c);`; `verb` says which."""
 
     verb: str
@@ -180,7 +197,7 @@ class Amount:
 
 
 @_node
-class GiveBack:
+class GiveBack(Node):
     """`drop kv;` or `release kv;`; `verb` says which."""
 
     verb: str
@@ -189,7 +206,7 @@ class GiveBack:
 
 
 @_node
-class Branch:
+class Branch(Node):
     """`branch (e) {…} else {…}`; `drawn` is `branch with (p)`."""
 
     drawn: bool
@@ -200,20 +217,20 @@ class Branch:
 
 
 @_node
-class While:
+class While(Node):
     test: Expr
     body: Block
     at: Span
 
 
 @_node
-class Loop:
+class Loop(Node):
     body: Block
     at: Span
 
 
 @_node
-class Choose:
+class Choose(Node):
     """`choose k in n by (key, …);`"""
 
     name: Name
@@ -223,13 +240,13 @@ class Choose:
 
 
 @_node
-class Fork:
+class Fork(Node):
     body: Block
     at: Span
 
 
 @_node
-class Plain:
+class Plain(Node):
     """`join;`, `turn;` or `end;`; `verb` says which."""
 
     verb: str
@@ -237,7 +254,7 @@ class Plain:
 
 
 @_node
-class Mark:
+class Mark(Node):
     """`mark x;`"""
 
     name: Name
@@ -245,7 +262,7 @@ class Mark:
 
 
 @_node
-class Where:
+class Where(Node):
     """The stage of a `tool` or `transfer`: `[j]`, or `on A[i], B`."""
 
     index: Expr | None
@@ -254,7 +271,7 @@ class Where:
 
 
 @_node
-class Tool:
+class Tool(Node):
     """`tool x;`"""
 
     where: Where | None
@@ -263,7 +280,7 @@ class Tool:
 
 
 @_node
-class Transfer:
+class Transfer(Node):
     """`transfer (x) from P to Q (n);`"""
 
     where: Where | None
@@ -275,7 +292,7 @@ class Transfer:
 
 
 @_node
-class Use:
+class Use(Node):
     """`f(a, b);`: a definition of statements."""
 
     name: Name
@@ -284,7 +301,7 @@ class Use:
 
 
 @_node
-class Entry:
+class Entry(Node):
     """`D[j].decode (x) from P[i] to kv (n);`: an entry of a queue."""
 
     place: Reference
@@ -296,7 +313,7 @@ class Entry:
 
 
 @_node
-class Copy:
+class Copy(Node):
     """`kvt.l2_load (DEEP, ram, n, per_token = c);`: tokens between a queue's pool and a slower tier.
 
     place: what stands before the dot, `kvt` in a program that means anything.
@@ -316,7 +333,7 @@ Statement: TypeAlias = Union[
 
 
 @_node
-class Block:
+class Block(Node):
     """`{ … }` of statements."""
 
     statements: tuple[Statement, ...]
@@ -327,7 +344,7 @@ class Block:
 
 
 @_node
-class TimeResource:
+class TimeResource(Node):
     """`compute (t) = 2 * t;` of a device."""
 
     name: Name
@@ -337,7 +354,7 @@ class TimeResource:
 
 
 @_node
-class Capacity:
+class Capacity(Node):
     """`kv cap 4096;` of a device or `reqs[N] cap 16;` of an engine."""
 
     name: Name
@@ -347,7 +364,7 @@ class Capacity:
 
 
 @_node
-class Device:
+class Device(Node):
     name: Name
     size: Expr | None
     items: tuple[TimeResource | Capacity, ...]
@@ -355,19 +372,19 @@ class Device:
 
 
 @_node
-class TokensCap:
+class TokensCap(Node):
     value: Expr
     at: Span
 
 
 @_node
-class Granule:
+class Granule(Node):
     value: Expr
     at: Span
 
 
 @_node
-class Register:
+class Register(Node):
     """`state n = 0;`"""
 
     name: Name
@@ -376,20 +393,20 @@ class Register:
 
 
 @_node
-class Execute:
+class Execute(Node):
     value: Expr
     at: Span
 
 
 @_node
-class ScheduleLet:
+class ScheduleLet(Node):
     name: Name
     value: Expr
     at: Span
 
 
 @_node
-class Order:
+class Order(Node):
     """`admission`, `decode first` or `by (keys)`; `kind` is "admission", "decode first" or "by"."""
 
     kind: str
@@ -398,7 +415,7 @@ class Order:
 
 
 @_node
-class Advance:
+class Advance(Node):
     only: Expr | None
     order: Order | None
     each: Expr | None
@@ -406,7 +423,7 @@ class Advance:
 
 
 @_node
-class Admit:
+class Admit(Node):
     """`admit waiting … while (condition) …`; `taking` is the older `taking slots (1), ram (n)`."""
 
     only: Expr | None
@@ -417,13 +434,13 @@ class Admit:
 
 
 @_node
-class ExclusivePrefill:
+class ExclusivePrefill(Node):
     each: Expr | None
     at: Span
 
 
 @_node
-class ScheduleBranch:
+class ScheduleBranch(Node):
     test: Expr
     then: tuple[ScheduleStatement, ...]
     otherwise: tuple[ScheduleStatement, ...] | None
@@ -431,7 +448,7 @@ class ScheduleBranch:
 
 
 @_node
-class SetRegister:
+class SetRegister(Node):
     name: Name
     value: Expr
     at: Span
@@ -441,7 +458,7 @@ ScheduleStatement: TypeAlias = Union[Advance, Admit, ExclusivePrefill, ScheduleB
 
 
 @_node
-class Schedule:
+class Schedule(Node):
     """`lets` and `statements` in written order; a `let` after a statement is kept in `late_lets`."""
 
     lets: tuple[ScheduleLet, ...]
@@ -451,7 +468,7 @@ class Schedule:
 
 
 @_node
-class RequestStep:
+class RequestStep(Node):
     """`prefill (inp) growing ram;` of an older `request`; `mode` is prefill or decode."""
 
     mode: Name
@@ -461,7 +478,7 @@ class RequestStep:
 
 
 @_node
-class Request:
+class Request(Node):
     """`request (inp, outp) { … }`: the older engine that states its own request."""
 
     parameters: tuple[Name, ...]
@@ -473,7 +490,7 @@ EngineItem: TypeAlias = Union[Capacity, TokensCap, Granule, Register, Schedule, 
 
 
 @_node
-class Engine:
+class Engine(Node):
     """`engine e[N] on gpu { … }`; inside a queue it has no name of its own."""
 
     name: Name | None
@@ -487,19 +504,19 @@ class Engine:
 
 
 @_node
-class CapOption:
+class CapOption(Node):
     value: Expr
     at: Span
 
 
 @_node
-class BlockOption:
+class BlockOption(Node):
     value: Expr
     at: Span
 
 
 @_node
-class EvictOption:
+class EvictOption(Node):
     """`keys` None means `lru`."""
 
     keys: tuple[Expr, ...] | None
@@ -507,7 +524,7 @@ class EvictOption:
 
 
 @_node
-class PreemptOption:
+class PreemptOption(Node):
     """`kind` is "none", "lifo" or "by"; `requeue` is "head", "tail" or None."""
 
     kind: str
@@ -517,7 +534,7 @@ class PreemptOption:
 
 
 @_node
-class QueueOption:
+class QueueOption(Node):
     """`keys` None means `fifo`."""
 
     keys: tuple[Expr, ...] | None
@@ -525,14 +542,14 @@ class QueueOption:
 
 
 @_node
-class ReserveOption:
+class ReserveOption(Node):
     """`reserve held;`"""
 
     at: Span
 
 
 @_node
-class SpillOption:
+class SpillOption(Node):
     """`spill T via L (w) when (p);`"""
 
     tier: Name
@@ -548,7 +565,7 @@ PoolOption: TypeAlias = Union[
 
 
 @_node
-class Pool:
+class Pool(Node):
     """`pool p[N] { … }` or `pool p on OWNER { … }`; `owner` is a Reference without index."""
 
     name: Name
@@ -559,7 +576,7 @@ class Pool:
 
 
 @_node
-class StageKind:
+class StageKind(Node):
     """`kind` is "fifo", "ps" or "delay"; `value` its servers or capacity."""
 
     kind: str
@@ -568,7 +585,7 @@ class StageKind:
 
 
 @_node
-class Stage:
+class Stage(Node):
     name: Name
     size: Expr | None
     kind: StageKind
@@ -576,7 +593,7 @@ class Stage:
 
 
 @_node
-class Serve:
+class Serve(Node):
     """`serve KIND latency c;` of a queue."""
 
     kind: StageKind
@@ -585,13 +602,13 @@ class Serve:
 
 
 @_node
-class Nic:
+class Nic(Node):
     kind: StageKind
     at: Span
 
 
 @_node
-class QueueEntry:
+class QueueEntry(Node):
     """`decode (x) from P { … }` of a queue; `parameters` may wrongly be several."""
 
     verb: Name
@@ -605,7 +622,7 @@ QueueItem: TypeAlias = Union[Device, Engine, Pool, Serve, Nic, QueueEntry]
 
 
 @_node
-class Queue:
+class Queue(Node):
     name: Name
     size: Expr | None
     roles: tuple[Name, ...]
@@ -614,7 +631,7 @@ class Queue:
 
 
 @_node
-class Share:
+class Share(Node):
     """`share maxmin;`"""
 
     rule: Name
@@ -622,7 +639,7 @@ class Share:
 
 
 @_node
-class Relation:
+class Relation(Node):
     """`kvt.nixl_pull (SOURCE, READER, latency = c);`"""
 
     verb: Name
@@ -636,7 +653,7 @@ class Relation:
 
 
 @_node
-class Arrive:
+class Arrive(Node):
     """`kind` is "poisson", "renewal", "closed", "batch" or "none"."""
 
     kind: str
@@ -645,20 +662,20 @@ class Arrive:
 
 
 @_node
-class Trace:
+class Trace(Node):
     path: Text
     ordered: bool
     at: Span
 
 
 @_node
-class Hidden:
+class Hidden(Node):
     names: tuple[Name, ...]
     at: Span
 
 
 @_node
-class WorkloadBlock:
+class WorkloadBlock(Node):
     """`init { … }`, `turn { … }` or `session { … }`; `kind` says which."""
 
     kind: str
@@ -670,26 +687,26 @@ WorkloadItem: TypeAlias = Union[Arrive, Trace, Hidden, WorkloadBlock]
 
 
 @_node
-class Workload:
+class Workload(Node):
     items: tuple[WorkloadItem, ...]
     at: Span
 
 
 @_node
-class Server:
+class Server(Node):
     body: Block
     at: Span
 
 
 @_node
-class Gauge:
+class Gauge(Node):
     name: Name
     value: Expr
     at: Span
 
 
 @_node
-class Claim:
+class Claim(Node):
     """`kind` is "every", "some" or "end"; `engine` is None for an `at end` claim."""
 
     name: Name
@@ -701,7 +718,7 @@ class Claim:
 
 
 @_node
-class Import:
+class Import(Node):
     """`use "std/args";`"""
 
     path: Text
@@ -709,14 +726,14 @@ class Import:
 
 
 @_node
-class Let:
+class Let(Node):
     name: Name
     value: Expr
     at: Span
 
 
 @_node
-class Input:
+class Input(Node):
     """`let n = args.number("ext", default);`; `mark` is the place of `args.number`."""
 
     name: Name
@@ -727,7 +744,7 @@ class Input:
 
 
 @_node
-class Definition:
+class Definition(Node):
     """`def f(x) { … }`; `body` is an expression or a block of statements."""
 
     name: Name
@@ -743,7 +760,7 @@ Item: TypeAlias = Union[
 
 
 @_node
-class Program:
+class Program(Node):
     """`before`: what stands before `fn main()`; `items`: what stands in its braces.
 
     main: the place of the word `main`, or None when the text has no `fn main()`.

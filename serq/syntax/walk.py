@@ -1,20 +1,23 @@
 """The walk over the parse tables, and how it goes on after a mistake.
 
 A *room* is a list of things between braces: the items of `main`, the statements of a block, the
-options of a pool. After a mistake the walk drops the statement or item it stands in, and goes on
+options of a pool. After a mistake the walk drops the statement or item it stands in and goes on
 with the next one of the same room, so that there is one complaint per statement and none for what
 follows from it.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from serq.diagnostics import Sink
-from serq.syntax.build import BUILDERS, LONG, depth_of
+from serq.source import Span
+from serq.syntax import tree
+from serq.syntax.build import BUILDERS
+from serq.syntax.depth import depth
 from serq.syntax.mistakes import Surprise, explain
-from serq.syntax.tables import Tables
-from serq.syntax.tokens import BAD, END, STRING, WORD, Tokens
+from serq.syntax.tables import Rule, Tables
+from serq.syntax.tokens import END, NUMBER, STRING, WORD, Tokens
 from serq.syntax.tree import Name, Text
 
 ROOMS = {
@@ -31,34 +34,36 @@ ROOMS = {
     "_request_line": "request",
     "_definition": "library",
 }
-"""The rules whose lists are rooms, the outer ones first where one state begins several."""
+"""The rules whose lists are rooms; where a state begins several, the first here is the room."""
 
 MOST_COMPLAINTS = 20
-"""After this many, the rest of the text is skipped: it is hardly a program."""
+"""After this many the rest of the text is skipped: it is hardly a program."""
 
 DEEPEST_EXPRESSION = 400
-"""Operators within operators that an expression may have."""
+"""Operators and calls within one another that an expression may have."""
 
 _KEPT = frozenset({"+", "-", "*", "/", "^", "<", "<=", ">", ">=", "==", "!=", "&&", "||", "!"})
 """Marks that come with a value; the others only separate."""
+
+_CHAINS = frozenset({"binary", "unary", "conditional"})
+"""Builders whose nodes nest without brackets, whose number is limited already."""
 
 # A definition's braces hold statements if they begin with one of these and another word, even when
 # the `;` is missing: the better complaint is then about the `;`.
 _VERBS = frozenset({"set", "observe", "run", "hold", "grow", "load", "drop", "release", "choose", "mark"})
 
+# With a parenthesis these are clauses of a `hold` wherever they stand: no definition has their names.
+_CLAUSES = frozenset({"reserve", "reuse", "cache"})
 
-class _Room(NamedTuple):
-    """Where on the stack a room is: `states[level]` is the state that reads its next element."""
-
-    level: int
-    rule: str
+# Words that begin a statement and a parenthesis, without being a function's name.
+_TESTS = frozenset({"branch", "while", "run", "execute"})
 
 
 class Walk:
     """One reading of a program's tokens from a start rule of the grammar.
 
-    skipped: words of the text that was dropped; complete: nothing was dropped; strays: closing
-    braces at the outermost level, which the caller complains about.
+    skipped: the words of the text that was dropped; complete: nothing was dropped.
+    strays: closing braces at the outermost level, for the caller to speak of.
     """
 
     def __init__(self, tables: Tables, tokens: Tokens, start: str, sink: Sink) -> None:
@@ -66,24 +71,25 @@ class Walk:
         self.tokens = tokens
         self.start = start
         self.sink = sink
+        self.skipped: set[str] = set()
+        self.complete = True
+        self.strays: list[Span] = []
+        # The stack: `values[i]` was read from token `starts[i]` on, coming from `states[i]`.
         self.states = [tables.starts[start]]
         self.values: list[Any] = []
         self.starts: list[int] = []
         self.index = 0
         self.last = -1
+        self.depths: dict[tree.Expr, int] = {}
+        self.too_deep = False
         self.shifted = 0
-        self.skipped: set[str] = set()
-        self.complete = True
-        self.strays: list[int] = []
-        self._complaints = 0
-        self._shifted_at_complaint = -1
-        self._too_deep = False
+        self.shifted_at_complaint = -1
+        self.complaints = 0
 
     def read(self) -> Any:
         """The value of the start rule, or None when nothing of it could be kept."""
-        actions, gotos, rules = self.tables.actions, self.tables.gotos, self.tables.rules
+        actions, rules = self.tables.actions, self.tables.rules
         states, values, starts = self.states, self.values, self.starts
-        kinds = self.tokens.kinds
         end_state = self.tables.ends[self.start]
         while True:
             index = self.index
@@ -91,23 +97,17 @@ class Walk:
             action = actions[states[-1]].get(kind)
             while action is not None and action < 0:
                 rule = rules[-1 - action]
-                if rule.size == 1 and not rule.builder:
-                    # A rule that only passes its value on: nothing moves but the state.
-                    states.pop()
-                    states.append(gotos[states[-1]][rule.origin])
+                if rule.passes:
+                    states[-1] = self.tables.pass_on(states[-2], states[-1], kind)
                 else:
                     self.reduce(rule)
                 if kind == END and states[-1] == end_state:
                     return values[-1]
                 action = actions[states[-1]].get(kind)
             if action is None:
-                if kind != "NAME" and kinds[index] == WORD and "NAME" in actions[states[-1]]:
-                    action = actions[states[-1]]["NAME"]
-                    assert action >= 0
-                elif self.recover():
-                    continue
-                else:
+                if not self.recover():
                     return None
+                continue
             states.append(action)
             starts.append(index)
             values.append(self.value_of(index, kind))
@@ -127,8 +127,10 @@ class Walk:
         kind = kinds[index]
         if kind == WORD:
             text = texts[index]
+            if text in _CLAUSES and kinds[index + 1] == "(":
+                return text
             action = self.tables.actions[state]
-            if text not in action or text not in self.tables.words:
+            if text not in self.tables.words or text not in action:
                 return "NAME"
             if "NAME" not in action:
                 return text
@@ -141,25 +143,25 @@ class Walk:
                 return text if after == WORD else "NAME"
             return text
         if kind == "{" and "_EXPRESSION_OPENS" in self.tables.actions[state]:
-            inside_is_statements = (
+            holds_statements = (
                 kinds[index + 1] == "}"
                 or index in self.tokens.inner_semicolon
                 or (texts[index + 1] in _VERBS and kinds[index + 2] == WORD)
             )
-            return "{" if inside_is_statements else "_EXPRESSION_OPENS"
+            return "{" if holds_statements else "_EXPRESSION_OPENS"
         return kind
 
     def value_of(self, index: int, kind: str) -> Name | Text | None:
         """What a token leaves on the stack."""
+        if kind in _KEPT or kind == "NAME" or kind == NUMBER or self.tokens.kinds[index] == WORD:
+            return Name(self.tokens.texts[index], self.tokens.at(index, index))
         if kind == STRING:
             return Text(self.tokens.texts[index][1:-1], self.tokens.at(index, index))
-        if kind in _KEPT or self.tokens.kinds[index] == WORD or kind == "NUMBER":
-            return Name(self.tokens.texts[index], self.tokens.at(index, index))
         return None
 
     # ------------------------------------------------------------ the stack
 
-    def reduce(self, rule: Any) -> None:
+    def reduce(self, rule: Rule) -> None:
         """Replace the symbols of `rule` on the stack by what its builder makes of them."""
         states, values, starts = self.states, self.values, self.starts
         size = rule.size
@@ -170,47 +172,34 @@ class Walk:
         else:
             first = self.index
             taken = []
-        kept: list[Any] = []
-        keep = rule.keep
-        if rule.builder == "[]" and keep and keep[0] in rule.splice:
-            # A list that grows by one element: not copied, or long blocks would take quadratic time.
-            kept = taken[keep[0]]
-            keep = keep[1:]
-        for place in keep:
-            if place < 0:
-                kept.append(None)
-            elif place in rule.splice:
-                kept += taken[place]
-            else:
-                kept.append(taken[place])
         value: Any
         if rule.builder == "[]":
-            value = kept
+            value = rule.arrange(taken)
         elif not rule.builder:
-            value = kept[0]
+            value = taken[rule.keep[0]]
         else:
-            last = self.last if self.last >= first else first
-            value = BUILDERS[rule.builder](*kept, self.tokens.at(first, last))
-            if last - first >= LONG:
-                value = self.bounded(rule.builder, value, kept)
+            last = self.last if self.last > first else first
+            value = BUILDERS[rule.builder](*rule.arrange(taken), self.tokens.at(first, last))
+            # A shorter stretch cannot nest too deep.
+            if last - first > DEEPEST_EXPRESSION and rule.builder in _CHAINS:
+                value = self.bound(value)
         values.append(value)
         starts.append(first)
         states.append(self.tables.gotos[states[-1]][rule.origin])
 
-    def bounded(self, builder: str, value: Any, kept: list[Any]) -> Any:
-        """`value`, or a part of it when it is an expression that nests too deep to go on with."""
-        return value
-
-    def feed(self, kind: str) -> bool:
-        """Shift a token that is not in the text; False if it does not belong here."""
-        if not self.can(kind):
-            return False
-        while (action := self.tables.actions[self.states[-1]][kind]) < 0:
-            self.reduce(self.tables.rules[-1 - action])
-        self.states.append(action)
-        self.values.append(None)
-        self.starts.append(self.index)
-        return True
+    def bound(self, node: tree.Binary | tree.Unary | tree.Conditional) -> tree.Expr:
+        """`node`, or a part of it, after a complaint, when it nests deeper than the passes can follow."""
+        if depth(node, self.depths) <= DEEPEST_EXPRESSION:
+            return node
+        if not self.too_deep:
+            self.too_deep = True
+            self.complete = False
+            self.skipped.update(self.words(0, len(self.tokens.kinds)))
+            mark = node.mark if isinstance(node, tree.Binary) else node.at.start
+            self.sink.say("SQ0109", mark, most=DEEPEST_EXPRESSION)
+        if isinstance(node, tree.Binary):
+            return node.left
+        return node.operand if isinstance(node, tree.Unary) else node.test
 
     def can(self, kind: str) -> bool:
         """Whether a token of this kind would be accepted now. Changes nothing."""
@@ -222,17 +211,201 @@ class Walk:
             if rule.size:
                 del stack[-rule.size :]
             stack.append(self.tables.gotos[stack[-1]][rule.origin])
+            if kind == END and stack[-1] == self.tables.ends[self.start]:
+                return True
         return False
+
+    def feed(self, kind: str) -> bool:
+        """Shift a token that is missing in the text; False if it does not belong here."""
+        if not self.can(kind):
+            return False
+        while (action := self.tables.actions[self.states[-1]][kind]) < 0:
+            self.reduce(self.tables.rules[-1 - action])
+        self.states.append(action)
+        self.values.append(None)
+        self.starts.append(self.index)
+        return True
+
+    def settle(self) -> None:
+        """Finish the statements and lists that are complete whatever follows them."""
+        ended = self.last >= 0 and self.tokens.kinds[self.last] in (";", "}")
+        while room_rule(self.tables, self.states[-1]) is None:
+            row = self.tables.actions[self.states[-1]].values()
+            reductions = {action for action in row if action < 0}
+            if len(reductions) != 1 or (not ended and any(action >= 0 for action in row)):
+                return
+            self.reduce(self.tables.rules[-1 - reductions.pop()])
+
+    def level(self) -> int | None:
+        """The depth in the stack of the room around the current token."""
+        for level in range(len(self.states) - 1, -1, -1):
+            if room_rule(self.tables, self.states[level]) is not None:
+                return level
+        return None
 
     # ------------------------------------------------------------ after a mistake
 
     def recover(self) -> bool:
         """Say what is wrong at the current token and get ready to go on; False if that is hopeless."""
         self.settle()
-        room = self.room()
-        if room is None:
-            self.sink_mistake(room)
+        level = self.level()
+        first = self.starts[level] if level is not None and level < len(self.values) else self.index
+        if level is None:
+            first = 0
+        elif self.index == first + 1 and self.tokens.kinds[first] == WORD and self.is_name(first, level):
+            # A name began the statement and nothing came of it: the name is what is wrong.
+            del self.states[level + 1 :], self.values[level:], self.starts[level:]
+            self.index = first
+        surprise = self.surprise(level, first)
+        mistake = explain(surprise)
+        # Nothing was read since the last complaint: this one would only follow from it.
+        if self.shifted != self.shifted_at_complaint:
+            self.shifted_at_complaint = self.shifted
+            self.complaints += 1
+            if mistake.code == "SQ0123" and surprise.room == "program":
+                self.strays.append(mistake.at)
+            else:
+                self.sink.say(
+                    mistake.code, mistake.at, notes=mistake.notes, help=mistake.help, **mistake.facts
+                )
+        if level is None:
+            self.complete = False
             return False
-        silent = self.shifted == self._shifted_at_complaint
-        self._shifted_at_complaint = self.shifted
+        if mistake.insert and self.feed(mistake.insert):
+            return True
+        if self.tokens.kinds[self.index] == END or self.complaints == MOST_COMPLAINTS:
+            self.drop(level, first, len(self.tokens.kinds) - 1)
+            return self.close_rooms(END)
+        if mistake.closes:
+            self.complete = False
+            return self.close_rooms(self.tokens.texts[self.index])
+        self.drop(level, first, self.resume(first, level))
         return True
+
+    def surprise(self, level: int | None, first: int) -> Surprise:
+        """The current token, for `mistakes` to look at."""
+        tables = self.tables
+        room = "expression"
+        here: frozenset[str] = frozenset()
+        block: int | None = None
+        if level is not None:
+            rule = room_rule(tables, self.states[level])
+            assert rule is not None
+            room = ROOMS[rule]
+            here = self.begins(level)
+            brace = level - 1
+            while brace >= 0 and self.tokens.kinds[self.starts[brace]] != "{":
+                brace -= 1
+            block = self.starts[brace] if brace >= 0 else None
+        return Surprise(
+            tokens=self.tokens,
+            index=self.index,
+            first=first,
+            room=room,
+            here=here,
+            outside=self.begins_outside(level),
+            block=block,
+            can=self.can,
+            expected=lambda: [kind for kind in tables.actions[self.states[-1]] if self.can(kind)],
+            rooms=lambda: words_by_room(tables),
+        )
+
+    def is_name(self, index: int, level: int) -> bool:
+        """Whether the room at `level` reads the word at `index` as a name."""
+        return self.kind_of(index, self.states[level]) == "NAME"
+
+    def begins(self, level: int) -> frozenset[str]:
+        """The words that begin something in the room at `level` of the stack."""
+        return frozenset(self.tables.actions[self.states[level]]) & self.tables.words
+
+    def begins_outside(self, level: int | None) -> frozenset[str]:
+        """The words that begin something in the rooms around the one at `level`."""
+        found: frozenset[str] = frozenset()
+        for outer in range(level or 0):
+            if room_rule(self.tables, self.states[outer]) is not None:
+                found |= self.begins(outer)
+        return found
+
+    def resume(self, first: int, level: int) -> int:
+        """Where the room at `level` goes on after the statement that begins at token `first`.
+
+        After its `;` or its block; before the `}` of the room; before a line that plainly begins
+        the next statement, or an item when some block is not closed.
+        """
+        kinds, texts, partner = self.tokens.kinds, self.tokens.texts, self.tokens.partner
+        words = self.begins(level)
+        if self.tokens.unclosed:
+            words |= self.begins_outside(level)
+        i = self.index
+        while kinds[i] != END:
+            kind = kinds[i]
+            if kind == ";":
+                return i + 1
+            if kind == "{":
+                i = partner.get(i, i)
+                if kinds[i] == "}" and kinds[i + 1] not in (";", ")", ",") and texts[i + 1] not in (
+                    "else", "reuse", "cache", "lease",
+                ):  # fmt: skip
+                    return i + 1
+            elif kind == "}" and partner.get(i, -1) < first:
+                return i + 1 if i not in partner else i
+            elif kind == WORD and i > first and texts[i] in words and self.plainly_begins(i):
+                return i
+            i += 1
+        return i
+
+    def plainly_begins(self, index: int) -> bool:
+        """Whether the word at `index` stands at the start of a line as only a first word can."""
+        t = self.tokens
+        after = t.kinds[index + 1]
+        return t.lines[index - 1] < t.lines[index] and (
+            after in (WORD, STRING, "{") or (after == "(" and t.texts[index] in _TESTS)
+        )
+
+    def drop(self, level: int, first: int, resume: int) -> None:
+        """Forget what the room at `level` has read since `first`, and go on at `resume`."""
+        self.complete = False
+        self.skipped.update(self.words(first, resume))
+        del self.states[level + 1 :], self.values[level:], self.starts[level:]
+        # What was dropped leaves an empty list, for rooms that must not be empty.
+        rule = room_rule(self.tables, self.states[level])
+        assert rule is not None
+        self.index = resume
+        self.last = resume - 1
+        if not self.can("}") and self.tables.actions[self.states[level]].get("}") is None:
+            self.states.append(self.tables.gotos[self.states[level]][rule])
+            self.values.append([])
+            self.starts.append(resume)
+
+    def close_rooms(self, until: str) -> bool:
+        """Close blocks until a token of kind `until` is accepted; False if that never happens."""
+        while not self.can(until):
+            if not self.feed("}"):
+                return False
+        return True
+
+    def words(self, first: int, end: int) -> list[str]:
+        """The words among the tokens from `first` up to and excluding `end`."""
+        t = self.tokens
+        return [t.texts[i] for i in range(first, end) if t.kinds[i] == WORD]
+
+
+def room_rule(tables: Tables, state: int) -> str | None:
+    """The rule of the room whose next element `state` reads, None in the midst of an element."""
+    gotos = tables.gotos[state]
+    if not gotos:
+        return None
+    return next((rule for rule in ROOMS if rule in gotos), None)
+
+
+def words_by_room(tables: Tables) -> dict[str, list[str]]:
+    """For each word of the language, the rooms in which it begins something."""
+    found: dict[str, list[str]] = {}
+    for state, row in enumerate(tables.actions):
+        rule = room_rule(tables, state)
+        if rule is not None:
+            for word in tables.words & row.keys():
+                rooms = found.setdefault(word, [])
+                if row[word] >= 0 and ROOMS[rule] not in rooms:
+                    rooms.append(ROOMS[rule])
+    return found

@@ -8,7 +8,7 @@ from typing import Any, get_args
 
 import attrs
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from serq.diagnostics import ProgramError
@@ -195,6 +195,7 @@ def places(value: Any) -> list[Any]:
     ]
 
 
+@settings(max_examples=40)
 @given(PROGRAMS)
 def test_a_program_comes_back_as_it_was(program: Program) -> None:
     text = program_to_json(program)

@@ -1,0 +1,161 @@
+"""The order of the passes: definitions, names, constants, lowering, and the checks of the whole."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+
+from serq.check.claims import lower_claim, lower_gauge
+from serq.check.complaints import Complaints
+from serq.check.constants import fold_constants
+from serq.check.declare import declare_names
+from serq.check.expand import Expander, ParseExpression, expand_definitions
+from serq.check.expressions import Expressions
+from serq.check.names import Names
+from serq.check.resources import lower_device, lower_engine, lower_pool, lower_stage
+from serq.check.places import opening_brace
+from serq.check.statements import Side, lower_block
+from serq.check.whole import check_ir
+from serq.check.workloads import hidden_names, lower_attributes, lower_workload
+from serq.diagnostics import Note, Sink
+from serq.ir.claim import Claim, Gauge
+from serq.ir.pool import Pool
+from serq.ir.program import Constant, Input, Program
+from serq.ir.server import Block
+from serq.ir.stage import Device, Stage
+from serq.ir.workload import Workload
+from serq.source import Span
+from serq.syntax import tree
+
+# An expression of the deepest kind takes about five calls per level.
+_RECURSION = 12_000
+
+
+def check_program(
+    parsed_tree: tree.Program,
+    sink: Sink,
+    *,
+    sets: Mapping[str, str | float] | None = None,
+    defs: Mapping[str, str] | None = None,
+    skipped: frozenset[str] = frozenset(),
+    complete: bool = True,
+    parse_expression: ParseExpression,
+) -> Program | None:
+    """The program that a text means, or None when the sink has errors.
+
+    sets: values of inputs by their external name. defs: expressions that replace the bodies of
+    definitions. skipped: words in text that was thrown away while reading; complete: nothing was.
+    parse_expression: reads the texts of `sets` and `defs`.
+    """
+    complaints = Complaints(sink, skipped, complete)
+    with deep_recursion():
+        program = lower_program(parsed_tree, complaints, sets or {}, defs or {}, parse_expression)
+        check_ir(program, sink, complaints)
+    return None if sink.errors else program
+
+
+@contextmanager
+def deep_recursion() -> Iterator[None]:
+    """Room for expressions as deep as the limit allows."""
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(before, _RECURSION))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(before)
+
+
+def lower_program(
+    parsed: tree.Program,
+    complaints: Complaints,
+    sets: Mapping[str, str | float],
+    defs: Mapping[str, str],
+    parse_expression: ParseExpression,
+) -> Program:
+    """All passes from the tree to the program. What is wrong has been said when it returns."""
+    before, items, expander = expand_definitions(parsed, complaints, defs, parse_expression)
+    x = Expressions(Names(), complaints)
+    x.names.definitions = {name: body.name.at for name, body in expander.known.items()}
+    constants, inputs = fold_constants(before, items, x, sets, parse_expression)
+    everything = (*before, *items)
+    declare_names(everything, definition_names(expander), x)
+    check_structure(everything, parsed.at, complaints)
+    return lower_items(everything, constants, inputs, x, parsed.at)
+
+
+def definition_names(expander: Expander) -> dict[str, Span]:
+    return {name: body.name.at for name, body in expander.known.items()}
+
+
+def check_structure(items: Sequence[tree.Item], at: Span, complaints: Complaints) -> None:
+    """A program has one workload with one server, or neither."""
+    workloads = [item for item in items if isinstance(item, tree.Workload)]
+    servers = [item for item in items if isinstance(item, tree.Server)]
+    end = Span(at.end_line, at.end_column, at.end_line, at.end_column, at.file)
+    for extra in servers[1:]:
+        note = Note("the first one is here", servers[0].at)
+        complaints.say("SQ0270", extra.at, notes=[note])
+    for another in workloads[1:]:
+        note = Note("the first one is here", workloads[0].at)
+        complaints.say("SQ0271", opening_brace(another.at, complaints), notes=[note])
+    if workloads and not servers:
+        complaints.missing("SQ0272", end, notes=[Note("the workload is here", workloads[0].at)])
+    if servers and not workloads:
+        complaints.missing("SQ0273", end, notes=[Note("the server is here", servers[0].at)])
+
+
+def lower_items(
+    items: Sequence[tree.Item],
+    constants: tuple[Constant, ...],
+    inputs: tuple[Input, ...],
+    x: Expressions,
+    at: Span,
+) -> Program:
+    """Each item becomes its record; the workload first, since the server reads what it assigns."""
+    workload: Workload | None = None
+    hidden: frozenset[str] = frozenset()
+    server: Block = ()
+    devices: list[Device] = []
+    stages: list[Stage] = []
+    pools: list[Pool] = []
+    gauges: list[Gauge] = []
+    claims: list[Claim] = []
+    share: str | None = None
+    numbered = list(enumerate(items))
+    for order, item in numbered:
+        if isinstance(item, tree.Workload) and workload is None:
+            workload = lower_workload(item, order, x)
+            hidden = hidden_names(item, x)
+    for order, item in numbered:
+        if isinstance(item, tree.Server) and not server:
+            server = lower_block(item.body, Side("server", order), x)
+    for order, item in numbered:
+        match item:
+            case tree.Device():
+                add(devices, lower_device(item, x))
+            case tree.Engine():
+                add(stages, lower_engine(item, order, x))
+            case tree.Stage():
+                add(stages, lower_stage(item, order, x))
+            case tree.Pool():
+                add(pools, lower_pool(item, order, x))
+            case tree.Gauge():
+                gauges.append(lower_gauge(item, order, x))
+            case tree.Claim():
+                add(claims, lower_claim(item, order, x))
+            case tree.Share(rule=rule):
+                share = rule.text
+            case _:
+                pass
+    return Program(
+        constants, inputs, tuple(devices), tuple(stages), tuple(pools),
+        lower_attributes(hidden, x), tuple(x.names.observes), workload, server,
+        tuple(gauges), tuple(claims), share, file=at.file, at=at,
+        source=x.complaints.sink.sources.get(at.file),
+    )  # fmt: skip
+
+
+def add(records: list, record: object) -> None:  # type: ignore[type-arg]
+    if record is not None:
+        records.append(record)

@@ -1,0 +1,96 @@
+"""What people write who know other languages, and what it is called here."""
+
+from __future__ import annotations
+
+CHARACTERS = {
+    "%": "a remainder is `x - n * floor(x / n)`",
+    "&": "write `&&` for: both",
+    "|": "write `||` for: one or the other",
+    "@": "",
+    "#": "a comment begins with `//`",
+    "'": 'strings are in double quotes: `"std/args"`',
+    "`": "",
+    "\\": "",
+    "$": "",
+    "\N{NO-BREAK SPACE}": "replace the no-break space by a blank",
+    "\N{LEFT DOUBLE QUOTATION MARK}": 'use the plain quote `"`',
+    "\N{RIGHT DOUBLE QUOTATION MARK}": 'use the plain quote `"`',
+    "\N{MINUS SIGN}": "write `-`",
+    "\N{EN DASH}": "write `-`",
+    "\N{EM DASH}": "write `-`",
+    "\N{MULTIPLICATION SIGN}": "write `*`",
+    "\N{MIDDLE DOT}": "write `*`",
+    "\N{DIVISION SIGN}": "write `/`",
+    "\N{LESS-THAN OR EQUAL TO}": "write `<=`",
+    "\N{GREATER-THAN OR EQUAL TO}": "write `>=`",
+    "\N{NOT EQUAL TO}": "write `!=`",
+    "\N{LOGICAL AND}": "write `&&`",
+    "\N{LOGICAL OR}": "write `||`",
+    "\N{NOT SIGN}": "write `!`",
+    "\N{INFINITY}": "write `inf`",
+    "\N{RIGHTWARDS ARROW}": "",
+}
+"""Cures for characters that are none of the language's."""
+
+OPERATORS = {"and": "&&", "or": "||", "not": "!", "pow": "^", "xor": "!="}
+"""Operators that are words elsewhere."""
+
+STATEMENTS = {
+    "if": "a choice is `branch (test) { … } else { … }`",
+    "elif": "write `else { branch (test) { … } }`",
+    "switch": "a choice is `branch (test) { … } else { … }`",
+    "for": "a loop is `while (test) { … }` or `loop { … }`",
+    "repeat": "a loop is `while (test) { … }` or `loop { … }`",
+    "do": "a loop is `while (test) { … }` or `loop { … }`",
+    "let": "an attribute of the request is given with `set NAME = …;`; a `let` stands in `main`",
+    "var": "an attribute of the request is given with `set NAME = …;`",
+    "const": "an attribute of the request is given with `set NAME = …;`",
+    "return": "`end;` ends the session",
+    "exit": "`end;` ends the session",
+    "stop": "`end;` ends the session",
+    "break": "a `while (test) { … }` loop ends when its test is 0",
+    "print": "a figure is recorded with `observe NAME = …;`",
+    "record": "a figure is recorded with `observe NAME = …;`",
+    "log": "a figure is recorded with `observe NAME = …;`",
+    "emit": "a figure is recorded with `observe NAME = …;`",
+    "wait": "time passes at a stage: `stage pause : delay;` and `run pause (cost(pause, 2));`",
+    "sleep": "time passes at a stage: `stage pause : delay;` and `run pause (cost(pause, 2));`",
+    "delay": "time passes at a stage: `stage pause : delay;` and `run pause (cost(pause, 2));`",
+    "acquire": "memory is held with `hold POOL (cost(POOL, n)) { … }`",
+    "lock": "memory is held with `hold POOL (cost(POOL, n)) { … }`",
+    "free": "`release POOL;` gives memory back before the `hold` ends",
+    "call": "a definition is used by its name: `NAME(…);`",
+    "prefill": "tokens are computed with `run ENGINE prefill (cost(ENGINE, n));`",
+    "decode": "tokens are computed with `run ENGINE decode (cost(ENGINE, n));`",
+    "serve": "work is done with `run STAGE (cost(STAGE, n));`",
+    "claim": "a claim stands in `main`, beside the server",
+    "assert": "what should hold is a `claim` in `main`",
+}
+"""What begins a statement elsewhere, and what to write in a server, a session or a workload block."""
+
+ITEMS = {
+    "model": "what computes is `device NAME { … }` and `engine NAME on DEVICE { … }`",
+    "gpu": "declare `device NAME { … }`",
+    "cluster": "declare `device NAME { … }` and `engine NAME on DEVICE { … }`",
+    "scheduler": "an engine's policy is the `schedule { … }` in its braces",
+    "memory": "declare `pool NAME { cap …; }`",
+    "cache": "declare `pool NAME { cap …; }`; a `hold … cache (…)` keeps prefixes in it",
+    "metric": "declare `gauge NAME = …;`, or record samples with `observe` in the server",
+    "assert": "declare `claim NAME: every iteration of ENGINE (…);`",
+    "property": "declare `claim NAME: every iteration of ENGINE (…);`",
+    "invariant": "declare `claim NAME: every iteration of ENGINE (…);`",
+    "theorem": "declare `claim NAME: every iteration of ENGINE (…);`",
+    "client": "requests come from `workload { … }`",
+    "clients": "requests come from `workload { … }`",
+    "requests": "requests come from `workload { … }`",
+    "arrivals": "requests come from `workload { arrive …; }`",
+    "const": "a constant is `let NAME = …;`",
+    "var": "a constant is `let NAME = …;`",
+    "param": "an input is `let NAME = args.number(\"NAME\", default);`",
+    "input": "an input is `let NAME = args.number(\"NAME\", default);`",
+    "function": "a definition is `def NAME(…) { … }`",
+    "func": "a definition is `def NAME(…) { … }`",
+    "import": "write `use \"std/args\";`",
+    "include": "write `use \"std/args\";`",
+}
+"""What declares something elsewhere, and the item to write in `main`."""

@@ -1,0 +1,305 @@
+"""The parser's surprise -> what a person is told.
+
+A surprise is a token that cannot stand where it stands. The rules below look at it in turn, the
+special ones first; the first that knows what happened answers. Each names the thing in the terms
+of the language, never in those of the grammar's bookkeeping.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from attrs import evolve, field, frozen
+
+from serq.diagnostics import Note
+from serq.source import Span
+from serq.spelling import closest
+from serq.syntax import habits
+from serq.syntax.tokens import BAD, END, NUMBER, STRING, WORD, Tokens
+
+_PARENTHESES = {
+    "branch": "test", "with": "probability", "while": "test", "only": "test", "given": "test",
+    "when": "test", "end": "test", "execute": "time", "most": "cap", "by": "keys", "poisson": "rate",
+    "renewal": "gap", "closed": "number of sessions", "batch": "number of sessions", "ps": "capacity",
+    "reuse": "cost", "cache": "cost", "reserve": "cost",
+}  # fmt: skip
+"""By word: what stands in the parentheses that follow it."""
+
+_AMOUNTS = {
+    "run": "work", "hold": "units", "grow": "units", "load": "tokens", "lease": "time", "claim": "condition",
+    "spill": "work", "transfer": "load",
+}  # fmt: skip
+"""By the first word of a statement: what stands in parentheses after the place it names."""
+
+_OPERATORS = frozenset({"+", "-", "*", "/", "^", "?", "<", "<=", ">", ">=", "==", "!=", "&&", "||"})
+_COMPARISONS = frozenset({"<", "<=", ">", ">=", "==", "!="})
+_CLOSING = {"(": ")", "[": "]", "{": "}"}
+_CLAUSES = frozenset({"reserve", "reuse", "at", "cache", "lease"})
+
+
+def explain(s: Surprise) -> Mistake:
+    """The words for a surprise."""
+    for rule in _RULES:
+        if (mistake := rule(s)) is not None:
+            return mistake
+    return _anything(s)
+
+
+# ---------------------------------------------------------------- characters
+
+
+def _bad_token(s: Surprise) -> Mistake | None:
+    """What is no token of the language at all."""
+    if s.kind != BAD:
+        return None
+    trouble = s.tokens.troubles[s.index]
+    at = s.at()
+    if trouble == "OPEN":
+        return Mistake("SQ0102", at)
+    if trouble == "UNCLOSED":
+        return Mistake("SQ0103", Span(at.line, at.end_column, at.line, at.end_column, at.file))
+    if trouble == "POINTS":
+        return Mistake("SQ0104", at, {"read": s.text})
+    character = s.text[0]
+    if character.isprintable() and not character.isspace():
+        read = f"`{character}`"
+    else:
+        read = f"the character U+{ord(character):04X}"
+    cure = habits.CHARACTERS.get(character, "")
+    return Mistake("SQ0101", at, {"read": read}, cure or "remove it")
+
+
+# ---------------------------------------------------------------- inside particular statements
+
+
+def _main(s: Surprise) -> Mistake | None:
+    if s.room == "program" and s.head == "fn" and s.index == s.first + 3 and s.before == "(":
+        return Mistake("SQ0132", s.at())
+    return None
+
+
+def _definition(s: Surprise) -> Mistake | None:
+    if s.head != "def" or not (s.can("{") or (s.index == s.first + 2 and s.kind == "{")):
+        return None
+    if s.opener is not None:
+        return None
+    t = s.tokens
+    shown = "".join(t.texts[s.first + 1 : s.index]).replace(",", ", ")
+    return Mistake("SQ0133", s.at(), {"name": shown if s.before == ")" else f"{shown}()"})
+
+
+def _stage_kind(s: Surprise) -> Mistake | None:
+    if not (s.can("fifo") and s.can("delay") and s.can("ps")):
+        return None
+    if s.text == "step":
+        return Mistake("SQ0129", s.at(), {"name": s.tokens.texts[s.first + 1]})
+    near = closest(s.text, ("fifo", "ps", "delay"))
+    return Mistake("SQ0128", s.at(), {"read": s.shown()}, f"did you mean `{near}`?" if near else None)
+
+
+def _claim(s: Surprise) -> Mistake | None:
+    if s.head != "claim" or not (s.can("every") and s.can("some")):
+        return None
+    return Mistake("SQ0127", s.at(), {"read": s.shown(), "name": s.tokens.texts[s.first + 1]})
+
+
+def _hold_clause(s: Surprise) -> Mistake | None:
+    if s.head == "hold" and s.text in _CLAUSES and s.opener is None:
+        return Mistake("SQ0124", s.at(), {"read": s.text})
+    return None
+
+
+def _transfer(s: Surprise) -> Mistake | None:
+    if s.head == "transfer" and s.kind == ";" and s.can("from"):
+        return Mistake("SQ0134", s.at(s.first))
+    return None
+
+
+def _draw(s: Surprise) -> Mistake | None:
+    return Mistake("SQ0130", s.at()) if s.before == "~" else None
+
+
+def _after_else(s: Surprise) -> Mistake | None:
+    if s.before != "else" or not s.can("{"):
+        return None
+    t = s.tokens
+    example = f"{s.text} …" if s.kind == WORD and t.kinds[s.index + 1] != ";" else "…"
+    return Mistake("SQ0117", s.at(), {"read": s.shown(), "example": example})
+
+
+def _parentheses(s: Surprise) -> Mistake | None:
+    """A test, an amount or keys without the parentheses around them."""
+    if not s.can("(") or s.can(NUMBER) or s.after_value:
+        return None
+    word = s.before
+    if word in _PARENTHESES:
+        what = _PARENTHESES[word]
+        shown = {"most": "each at most", "end": "at end"}.get(word, word)
+    elif s.head in _AMOUNTS:
+        word, what = s.head, _AMOUNTS[s.head]
+        shown = s.quote(s.first, s.index)
+    else:
+        return None
+    rest = s.rest()
+    return Mistake("SQ0116", s.at(), {"word": word, "what": what}, f"write `{shown} ({rest or '…'})`")
+
+
+def _block(s: Surprise) -> Mistake | None:
+    """A block whose braces are missing."""
+    if not s.can("{") or s.can("(") or s.can(NUMBER) or s.kind in (";", END):
+        return None
+    return Mistake("SQ0118", s.at(), {"read": s.shown(), "word": s.head or s.before})
+
+
+# ---------------------------------------------------------------- expressions
+
+
+def _value_missing(s: Surprise) -> Mistake | None:
+    """An expression must begin here, or go on, and does not."""
+    if not s.can(NUMBER):
+        return None
+    pair = s.before + s.text if s.touches else ""
+    instead = {
+        "**": "^", "<>": "!=", "=<": "<=", "=>": ">=", "++": "set x = x + 1;", "+=": "set x = x + …;",
+        "-=": "set x = x - …;", "*=": "set x = x * …;", "/=": "set x = x / …;", "===": "==",
+    }.get(pair)  # fmt: skip
+    if instead:
+        return Mistake("SQ0140", s.at(), {"read": pair, "instead": instead})
+    if s.kind == "+":
+        return Mistake("SQ0115", s.at())
+    if s.kind == "==" or (s.kind == "=" and s.before == "="):
+        return Mistake("SQ0139", s.at())
+    return Mistake("SQ0136", s.at(), {"read": s.shown()}, _value_help(s))
+
+
+def _value_help(s: Surprise) -> str:
+    if s.kind == STRING:
+        return "strings stand only after `use`, in `args.number` and after `trace`"
+    if s.before and s.before in "+-*/^<>=!&|?:":
+        return f"finish what `{s.before}` begins, or leave it out"
+    return "write a number, a name, a call or an expression of these"
+
+
+def _after_value(s: Surprise) -> Mistake | None:
+    """An expression is complete and something follows that does not go on with it."""
+    if not s.after_value:
+        return None
+    previous = s.index - 1
+    if s.kind in _COMPARISONS and s.can("&&"):
+        operator = next(
+            (s.tokens.texts[i] for i in range(previous, s.first, -1) if s.tokens.kinds[i] in _COMPARISONS), "<"
+        )
+        return Mistake("SQ0113", s.at(), {"read": s.text, "operator": operator})
+    if s.kind == "=":
+        return Mistake("SQ0138", s.at())
+    if s.kind == WORD and s.text in habits.OPERATORS:
+        return Mistake("SQ0140", s.at(), {"read": s.text, "instead": habits.OPERATORS[s.text]})
+    if s.kind in (WORD, NUMBER) and s.touches and s.tokens.kinds[previous] == NUMBER:
+        return Mistake("SQ0105", s.at(), {"number": s.before, "read": s.text})
+    opener = s.opener
+    if semicolon := _semicolon(s):
+        return semicolon
+    if s.kind in (WORD, NUMBER, STRING, "(", "~", "!", "{"):
+        if opener is not None:
+            help = "put an operator or a `,` between them"
+        else:
+            help = f"put an operator between them, or end the {s.thing} with `;`"
+        return Mistake("SQ0141", s.at(), help=help)
+    return None
+
+
+def _conditional(s: Surprise) -> Mistake | None:
+    """A `?` whose `:` does not come."""
+    if not s.can(":"):
+        return None
+    opener = s.opener
+    pending = 0
+    for kind in s.tokens.kinds[s.first if opener is None else opener + 1 : s.index]:
+        if kind == "?":
+            pending += 1
+        elif kind == ":" and pending:
+            pending -= 1
+    return Mistake("SQ0114", s.at()) if pending else None
+
+
+def _bracket(s: Surprise) -> Mistake | None:
+    """The statement ends, or its block begins, inside `(` or `[`."""
+    opener = s.opener
+    if opener is None or (closing := _CLOSING[s.tokens.texts[opener]]) == "}" or not s.can(closing):
+        return None
+    if s.kind not in (";", "{", "}", ")", "]", END) and not (s.starts_line and s.text in s.here):
+        return None
+    help = f"close what the note shows with `{closing}`"
+    note = Note("it is opened here", s.at(opener))
+    return Mistake("SQ0111", s.at(), {"closing": closing, "read": s.shown()}, help, (note,), insert=closing)
+
+
+def _semicolon(s: Surprise) -> Mistake | None:
+    """The statement is complete but for its `;`."""
+    if not s.can(";"):
+        return None
+    if s.kind in ("}", END) or s.starts_line or s.text in s.here or s.text in s.outside:
+        return Mistake("SQ0110", s.at(), {"read": s.shown(), "thing": s.thing}, insert=";")
+    return None
+
+
+# ---------------------------------------------------------------- anything else
+
+
+def _name_missing(s: Surprise) -> Mistake | None:
+    if not s.can("NAME") or s.kind == WORD:
+        return None
+    after = f" after `{s.before}`" if s.before.isalpha() else ""
+    return Mistake("SQ0135", s.at(), {"read": s.shown()}, f"write a name{after}: letters, digits and `_`")
+
+
+def _string_missing(s: Surprise) -> Mistake | None:
+    if not s.can(STRING):
+        return None
+    example = {"use": '`use "std/args";`', "trace": '`trace "requests.csv";`'}.get(s.head, '`"name"`')
+    return Mistake("SQ0137", s.at(), {"read": s.shown()}, f"write it in double quotes, as in {example}")
+
+
+def _equals_missing(s: Surprise) -> Mistake | None:
+    if s.kind == "==" and s.can("="):
+        return Mistake("SQ0139", s.at())
+    return None
+
+
+def _anything(s: Surprise) -> Mistake:
+    """Nothing is known but what could stand here instead."""
+    expected = s.expected()
+    if s.room == "expression" and END in expected:
+        return Mistake("SQ0145", s.at(), {"read": s.shown()})
+    near = closest(s.text, [word for word in expected if word.isalpha()]) if s.kind == WORD else None
+    mean = f"did you mean `{near}`?" if near else None
+    if 0 < len(expected) <= FEW:
+        return Mistake("SQ0147", s.at(), {"read": s.shown(), "expected": either(expected)}, mean)
+    return Mistake("SQ0144", s.at(), {"read": s.shown()}, mean)
+
+
+_RULES: tuple[Callable[[Surprise], Mistake | None], ...] = (
+    _bad_token,
+    unclosed,
+    beginning,
+    foreign,
+    _main,
+    _definition,
+    _stage_kind,
+    _claim,
+    _hold_clause,
+    _transfer,
+    _draw,
+    _after_else,
+    _equals_missing,
+    _value_missing,
+    _conditional,
+    _bracket,
+    _after_value,
+    _semicolon,
+    _parentheses,
+    _block,
+    _name_missing,
+    _string_missing,
+)

@@ -1,0 +1,127 @@
+"""What a random program is drawn with: choices, expressions, and the names declared so far."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import TypeVar
+
+from attrs import define, field, frozen
+from hypothesis import strategies as st
+
+T = TypeVar("T")
+Draw = Callable[[st.SearchStrategy[T]], T]
+Text = st.SearchStrategy[str]
+Names = tuple[str, ...]
+
+CONSTANTS = ("0", "1", "2", "3", "0.5", "4")
+COMPARISONS = ("<", "<=", "==", ">", ">=", "!=")
+
+
+@frozen
+class Taste:
+    """What random programs may contain.
+
+    whole: amounts and budgets are whole numbers. phased: schedules tell runs apart by their phase
+    only, so that engines may serve them in classes. holds: pools and holds. crowd: the most sessions
+    of a batch. draws: draws with one outcome.
+    """
+
+    whole: bool = False
+    phased: bool = False
+    holds: bool = True
+    crowd: int = 5
+    draws: bool = True
+
+
+@cache
+def numbers(names: Names) -> Text:
+    """Expressions over `names`, finite where the names are; simple ones first."""
+    leaf = st.sampled_from((*CONSTANTS, *names))
+
+    def wider(inner: Text) -> Text:
+        return st.one_of(
+            st.builds("({} {} {})".format, inner, st.sampled_from("+-*"), inner),
+            st.builds("{}({}, {})".format, st.sampled_from(("min", "max")), inner, inner),
+            st.builds("{}({} / 2)".format, st.sampled_from(("floor", "ceil", "abs", "-")), inner),
+            st.builds("({} {} {} ? {} : {})".format, inner, st.sampled_from(COMPARISONS), inner, inner, inner),
+        )
+
+    return st.recursive(leaf, wider, max_leaves=4)
+
+
+@cache
+def tests(names: Names) -> Text:
+    """Tests over `names`, simple ones first."""
+    compared = st.builds(
+        "{} {} {}".format, st.sampled_from((*names, "1")), st.sampled_from(COMPARISONS), numbers(names)
+    )
+    return st.one_of(
+        compared,
+        st.builds("!({})".format, compared),
+        st.builds("({}) {} ({})".format, compared, st.sampled_from(("&&", "||")), compared),
+    )
+
+
+def reads(functions: str, places: Names) -> Names:
+    """Calls of each function on each place: reads("queue busy", ("e",)) is queue(e), busy(e)."""
+    return tuple(f"{function}({place})" for function in functions.split() for place in places)
+
+
+@define
+class Draft:
+    """A program being drawn.
+
+    engines, lines: single stages with and without iterations; engine_families, line_families: size
+    by name. pools: single pools; held: those that enclose the statement being drawn. registers: of
+    engine `e`. loops: counters used so far.
+    """
+
+    draw: Draw
+    taste: Taste
+    engines: list[str] = field(factory=list)
+    lines: list[str] = field(factory=list)
+    engine_families: dict[str, int] = field(factory=dict)
+    line_families: dict[str, int] = field(factory=dict)
+    pools: list[str] = field(factory=list)
+    held: list[str] = field(factory=list)
+    registers: list[str] = field(factory=list)
+    loops: int = 0
+
+    # ------------------------------------------------------------ choices
+
+    def one(self, *choices: str) -> str:
+        """One of the choices; a failing program shrinks towards the first."""
+        return self.draw(st.sampled_from(choices))
+
+    def chance(self, of: int = 2) -> bool:
+        """True in about one case out of `of`, shrinking towards False."""
+        return self.draw(st.integers(0, of - 1)) == of - 1
+
+    def number(self, *names: str) -> str:
+        return self.draw(numbers(names))
+
+    def test(self, *names: str) -> str:
+        return self.draw(tests(names))
+
+    # ------------------------------------------------------------ what can be read
+
+    @property
+    def families(self) -> dict[str, int]:
+        return self.engine_families | self.line_families
+
+    def iterating(self) -> Names:
+        """Engines and members of engine families."""
+        return (*self.engines, *members(self.engine_families))
+
+    def state(self) -> Names:
+        """Live state, unfinished work excepted, which some moments may not read."""
+        places = (*self.iterating(), *self.lines, *members(self.line_families))
+        return (*reads("queue busy", places), *reads("used free holders queued", tuple(self.pools)))
+
+    def work(self) -> Names:
+        return reads("work", (*self.iterating(), *self.lines, *members(self.line_families)))
+
+
+def members(families: dict[str, int]) -> Names:
+    return tuple(f"{name}[{i}]" for name, size in families.items() for i in range(size))
