@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from serq.check import fold
-from serq.check.expressions import Expressions, Standing
+from serq.check.expressions import Expressions
+from serq.check.standing import Standing
 from serq.ir.claim import AtEnd, Claim, EveryIteration, Gauge, SomeIteration
 from serq.ir.expr import Place
 from serq.ir.moments import Moment

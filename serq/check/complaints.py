@@ -9,6 +9,7 @@ from attrs import define, field, frozen
 
 from serq.diagnostics import Note, Sink
 from serq.source import Span
+from serq.spelling import closest
 
 
 @frozen
@@ -95,34 +96,3 @@ class Complaints:
         notes = [Note(f"`{near}` is declared here", place)] if place is not None else []
         self.say(code, at, name=name, help=f"did you mean `{near}`?", notes=notes, **facts)
 
-
-def closest(name: str, known: Iterable[str]) -> str | None:
-    """The one name of `known` within a small edit distance of `name`, None if none or several."""
-    limit = 1 if len(name) <= 4 else 2
-    best: list[str] = []
-    least = limit + 1
-    for other in known:
-        if other == name or abs(len(other) - len(name)) > limit:
-            continue
-        distance = edit_distance(name, other)
-        if distance >= max(len(name), len(other)):
-            continue
-        if distance < least:
-            best, least = [other], distance
-        elif distance == least:
-            best.append(other)
-    return best[0] if least <= limit and len(best) == 1 else None
-
-
-def edit_distance(a: str, b: str) -> int:
-    """The least number of insertions, deletions, replacements and swaps of neighbours from a to b."""
-    before: list[int] = []
-    row = list(range(len(b) + 1))
-    for i, x in enumerate(a, 1):
-        earlier, before, row = before, row, [i]
-        for j, y in enumerate(b, 1):
-            cost = min(before[j] + 1, row[j - 1] + 1, before[j - 1] + (x != y))
-            if i > 1 and j > 1 and x == b[j - 2] and a[i - 2] == y:
-                cost = min(cost, earlier[j - 2] + 1)
-            row.append(cost)
-    return row[-1]

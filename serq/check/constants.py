@@ -47,7 +47,7 @@ def fold_constants(
                     complaints.say("SQ0252", external.at, external=external.text)
                 elif external.text in inputs:
                     note = Note("it is declared here", inputs[external.text].at)
-                    complaints.say("SQ0253", external.at, external=external.text, notes=[note])
+                    complaints.say("SQ0253", after(external.at), external=external.text, notes=[note])
                 value = constant_value(item.default, order, x, item.at, name.text)
                 if external.text in given:
                     value = given_value(external.text, given, order, x, parse_expression)
@@ -56,9 +56,9 @@ def fold_constants(
                 inputs[external.text] = Input(name.text, external.text, number, at=external.at)
             case _:
                 pass
-    for external in given:
-        if external not in inputs:
-            refuse_input(external, given, constants, inputs, complaints)
+    for unknown in given:
+        if unknown not in inputs:
+            refuse_input(unknown, given, constants, inputs, complaints)
     return tuple(constants.values()), tuple(inputs.values())
 
 
@@ -132,3 +132,8 @@ def refuse_input(
         return
     complaints.unknown("SQ0254", external, at, {n: i.at for n, i in inputs.items()})
 
+
+
+def after(at: Span) -> Span:
+    """The place just behind a piece of text."""
+    return Span(at.end_line, at.end_column, at.end_line, at.end_column + 1, at.file)

@@ -9,15 +9,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from serq.check.complaints import Complaints
-from serq.check.expand import NOWHERE, assigned, walk
 from serq.check.expressions import Expressions
 from serq.check.limits import LARGEST_FAMILY, is_count
-from serq.check.names import DeviceNames, EngineNames, Names, RegisterName, Resource
+from serq.check.names import Capacity, DeviceNames, EngineNames, Names, RegisterName, Resource
 from serq.check.show import number
+from serq.check.trees import NOWHERE, walk
 from serq.check.words import BUILT_IN, SUPPLIED, WORDS
 from serq.diagnostics import Note
 from serq.source import Span
 from serq.syntax import tree
+
+SHARES = ("maxmin", "bottleneck")
+
 
 def declare_names(
     items: Sequence[tree.Item], definitions: Mapping[str, Span], x: Expressions
@@ -88,6 +91,12 @@ class Declarations:
                 self.take("gauge", item.name)
             case tree.Claim():
                 self.take("claim", item.name)
+            case tree.Share(rule=rule):
+                if rule.text not in SHARES:
+                    self.complaints.say("SQ0337", rule.at, rule=rule.text)
+                if self.names.share is not None:
+                    self.complaints.say("SQ0210", item.at, kind="rule", name="share")
+                self.names.share = rule.text
             case _:
                 pass
 
@@ -126,7 +135,7 @@ class Declarations:
                 if part.size is not None:
                     self.complaints.say("SQ0240", part.at, name=name, device=item.name.text)
                 cap = self.x.constant(part.cap, order)
-                device.capacities[name] = (0.0 if cap is None else cap, part.name.at)
+                device.capacities[name] = Capacity(cap or 0.0, part.name.at)
 
     def engine(self, item: tree.Engine, order: int) -> None:
         assert item.name is not None
@@ -149,7 +158,7 @@ class Declarations:
                         self.complaints.say(
                             "SQ0210", part.name.at, kind="capacity", name=part.name.text
                         )
-                    engine.capacities[part.name.text] = (many, cap or 0.0, part.name.at)
+                    engine.capacities[part.name.text] = Capacity(cap or 0.0, part.name.at, many)
                 case tree.Register():
                     self.register(part, engine)
                 case _:
@@ -199,7 +208,7 @@ class Declarations:
             if owner in self.names.engines and item.owner.member is None:
                 engine = self.names.engines[owner]
                 if name in engine.capacities:
-                    size = engine.capacities[name][0] if engine.size is None else engine.size
+                    size = engine.capacities[name].size if engine.size is None else engine.size
             elif owner in self.names.engines:
                 size = self.names.engines[owner].size
             elif owner in self.names.devices:
@@ -302,5 +311,3 @@ def members(size: int | None) -> str:
     """`1 member` for a single one, `3 members` for a family."""
     return "1 member" if size in (None, 1) else f"{size} members"
 
-
-__all__ = ["assigned", "declare_names"]

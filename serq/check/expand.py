@@ -10,28 +10,32 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
-import attrs
 from attrs import define, field, frozen
 
 from serq.check.complaints import Complaints, used_at
+from serq.check.expressions import DEEPEST
+from serq.check.resolve import LARGEST
 from serq.check.show import count
+from serq.check.trees import (
+    FIELDS,
+    assigned,
+    draws,
+    is_bare,
+    live_read,
+    nothing,
+    nothing_like,
+    nothing_runs,
+    occurrences,
+    reads,
+    rebuild,
+)
 from serq.check.words import CALLABLE, SUPPLIED, WORDS
 from serq.diagnostics import Note, Sink
-from serq.ir.moments import OBSERVABLES
 from serq.source import SourceFile, Span
 from serq.syntax import tree
 
-LARGEST = 200_000
-"""Nodes that all uses of definitions together may write."""
-
-DEEPEST = 400
-"""Levels that an expression may be nested."""
-
 T = TypeVar("T")
 ParseExpression = Callable[[SourceFile, Sink], "tree.Expr | None"]
-
-NOWHERE = ""
-"""The name of something about which a complaint was already made."""
 
 
 @frozen
@@ -162,6 +166,7 @@ class Expander:
         return rebuild(node, self.expand)
 
     def expand_block(self, block: tree.Block) -> tree.Block:
+        """A block with the statements of every definition it uses."""
         statements: list[tree.Statement] = []
         for statement in block.statements:
             if isinstance(statement, tree.Use):
@@ -175,6 +180,7 @@ class Expander:
         return tree.Block(tuple(statements), block.at)
 
     def expand_call(self, call: tree.Call) -> tree.Expr:
+        """The body of an expression definition, for a call of it."""
         body = self.find(call.name, call.at)
         arguments = self.expand(call.arguments)
         if body is None:
@@ -187,6 +193,7 @@ class Expander:
         return self.substitute(body, body.body, arguments, call.at)
 
     def expand_use(self, use: tree.Use) -> Sequence[tree.Statement]:
+        """The statements of a definition, for a use of it; others are left as they are."""
         if use.name.text not in self.later:
             return (tree.Use(use.name, self.expand(use.arguments), use.at),)
         body = self.find(use.name, use.at)
@@ -280,9 +287,9 @@ class Expander:
             return argument
         index = None if node.index is None else self.copy(node.index, bindings, use)
         at = used_at(node.at, use)
-        if isinstance(argument, tree.Reference) and argument.member is None:
-            if index is None or argument.index is None:
-                return tree.Reference(argument.name, index or argument.index, node.member, at)
+        match argument:
+            case tree.Reference(member=None, name=name, index=own) if index is None or own is None:
+                return tree.Reference(name, index or own, node.member, at)
         self.complaints.say("SQ0225", at, name=node.name.text)
         return nothing(at)
 
@@ -293,7 +300,7 @@ class Expander:
         parts = []
         for resource, cost in node.parts:
             argument = bindings.get(resource.text)
-            if isinstance(argument, tree.Reference) and argument.index is argument.member is None:
+            if isinstance(argument, tree.Reference) and is_bare(argument):
                 resource = argument.name
             parts.append((resource, self.copy(cost, bindings, use)))
         return tree.CostRecord(self.copy(node.name, {}, use), tuple(parts), used_at(node.at, use))
@@ -309,92 +316,3 @@ class Expander:
             known = 1 + max((self.depth(getattr(node, n)) for n in FIELDS[type(node)]), default=0)
             self._depths[node] = known
         return known
-
-
-# -------------------------------------------------------------------- the tree, read generically
-
-FIELDS: dict[type, tuple[str, ...]] = {
-    cls: tuple(f.name for f in attrs.fields(cls))
-    for cls in vars(tree).values()
-    if isinstance(cls, type) and attrs.has(cls) and cls.__module__ == tree.__name__
-}
-"""The fields of every class of the tree, its place included."""
-
-
-def rebuild(node: T, change: Callable[[Any], Any]) -> T:
-    """`node` with `change` applied to its parts; `node` itself if none of them changed."""
-    names = FIELDS.get(type(node))
-    if names is None:
-        return node
-    parts = {}
-    same = True
-    for name in names:
-        part = getattr(node, name)
-        new = part if name == "at" else change(part)
-        same = same and new is part
-        parts[name] = new
-    return node if same else type(node)(**parts)
-
-
-def walk(node: Any) -> Iterator[Any]:
-    """`node` and every node of the tree inside it, outermost first."""
-    stack = [node]
-    while stack:
-        node = stack.pop()
-        if isinstance(node, tuple):
-            stack.extend(reversed(node))
-        elif type(node) in FIELDS:
-            yield node
-            stack.extend(reversed([getattr(node, name) for name in FIELDS[type(node)]]))
-
-
-def assigned(body: Any) -> Iterator[str]:
-    """The names that statements or aggregates in `body` assign or bind."""
-    for node in walk(body):
-        match node:
-            case tree.Assign() | tree.CostRecord() | tree.Choose() | tree.Mark():
-                yield node.name.text
-            case tree.Aggregate():
-                yield node.variable.text
-            case tree.Hold():
-                yield from (name.text for name, _ in node.bindings)
-
-
-def reads(e: Any) -> Iterator[str]:
-    """The names that an expression reads."""
-    return (node.name.text for node in walk(e) if isinstance(node, tree.Reference))
-
-
-def draws(e: Any) -> bool:
-    return any(isinstance(node, tree.Draw) for node in walk(e))
-
-
-def occurrences(body: Any, parameter: str) -> int:
-    return sum(1 for name in reads(body) if name == parameter)
-
-
-def live_read(e: Any) -> str | None:
-    """What `e` reads that changes while statements run: the clock or live state, or None."""
-    for node in walk(e):
-        if isinstance(node, tree.Reference) and node.name.text == "now":
-            return "now"
-        if isinstance(node, tree.Call) and node.name.text in OBSERVABLES:
-            return f"{node.name.text}(…)"
-    return None
-
-
-def nothing(at: Span) -> tree.Reference:
-    """Stands for an expression about which a complaint was made."""
-    return tree.Reference(tree.Name(NOWHERE, at), None, None, at)
-
-
-def nothing_runs(at: Span) -> tree.Run:
-    """Stands for statements about which a complaint was made; time passes in it."""
-    return tree.Run((nothing(at),), None, nothing(at), None, at)
-
-
-def nothing_like(what: T, at: Span) -> T:
-    if isinstance(what, tree.Block):
-        return tree.Block((nothing_runs(at),), at)  # type: ignore[return-value]
-    return nothing(at)  # type: ignore[return-value]
-

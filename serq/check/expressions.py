@@ -7,89 +7,39 @@ its moment is for `serq.check.moments` to say.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from attrs import define, evolve, field, frozen
+from attrs import define, evolve
 
 from serq.check import fold
-from serq.check.complaints import Complaints, used_at
-from serq.check.expand import DEEPEST, LARGEST
+from serq.check.complaints import used_at
 from serq.check.fold import POISON, is_poison
-from serq.check.names import Names, Resource
+from serq.check.names import Resource
+from serq.check.resolve import Resolver
 from serq.check.show import count, number
-from serq.check.words import BUILT_IN, SUPPLIED
-from serq.diagnostics import Note
-from serq.ir.expr import Attr, Draw, Expr, Local, Num, Observable, Place, RegisterRead, Summary, Var, walk
-from serq.ir.moments import (
-    FUNCTIONS,
-    LAWS,
-    OBSERVABLES,
-    POOL_OBSERVABLES,
-    SUMMARIES,
-    VARIABLES,
-    Moment,
-)
+from serq.check.standing import WRONG, Bound, Standing, Typed, kind, shown
+from serq.check.words import SUPPLIED
+from serq.ir.expr import Draw, Expr, Num, Observable, Place, Summary, walk
+from serq.ir.moments import FUNCTIONS, LAWS, OBSERVABLES, POOL_OBSERVABLES, SUMMARIES, Moment
 from serq.source import Span
 from serq.syntax import tree
+
+DEEPEST = 400
+"""Levels that an expression may be nested."""
 
 MOST_TERMS = 4096
 """Terms that the aggregates of a program may write out together."""
 
-_LISTS = ("running", "waiting", "batch")
 _KEEPS_COST = frozenset({"min", "max", "abs", "floor", "ceil"})
 _ARGUMENTS = {"price": 3}
 
 
-@frozen
-class Typed:
-    """An expression with its kind: a cost of some resources, or a plain quantity (None)."""
+@define
+class Expressions(Resolver):
+    """Lowers the expressions of one program.
 
-    expr: Expr
-    cost: frozenset[str] | None = None
-
-    @property
-    def wrong(self) -> bool:
-        return is_poison(self.expr)
-
-
-WRONG = Typed(POISON)
-
-
-@frozen
-class Bound:
-    """What a name stands for within an expression, with the size of it."""
-
-    value: Typed
-    size: int = 1
-
-
-@frozen
-class Standing:
-    """Where an expression stands.
-
-    order: the position of its item among the program's. engine: the engine whose clause it is.
-    bound: names that stand for expressions here. locals: a schedule's `let`s. times: the device's
-    time resources, in `execute` only. blame: where a complaint about costs goes, None for the place
-    itself. pools, stages: names of a queue's own resources, by the name that its entries use.
+    terms: what its aggregates have written out so far. depth: of the expression at work.
     """
 
-    moment: Moment
-    order: int
-    engine: str | None = None
-    bound: Mapping[str, Bound] = field(factory=dict)
-    locals: frozenset[str] = frozenset()
-    times: Mapping[str, tree.TimeResource] = field(factory=dict)
-    blame: Span | None = None
-
-
-@define
-class Expressions:
-    """Lowers the expressions of one program."""
-
-    names: Names
-    complaints: Complaints
     terms: int = 0
-    written: int = 0
     depth: int = 0
 
     # ---------------------------------------------------------------- entry points
@@ -158,6 +108,7 @@ class Expressions:
                 return self.aggregate(e, here)
 
     def unary(self, e: tree.Unary, here: Standing) -> Typed:
+        """An operator before an operand."""
         operand = self.lower(e.operand, here)
         if operand.wrong:
             return WRONG
@@ -166,6 +117,7 @@ class Expressions:
         return Typed(fold.unary(e.operator, operand.expr, e.at), operand.cost)
 
     def binary(self, e: tree.Binary, here: Standing) -> Typed:
+        """An operator between operands; costs add to their like and are scaled by numbers."""
         left, right = self.lower(e.left, here), self.lower(e.right, here)
         if left.wrong or right.wrong:
             return WRONG
@@ -187,6 +139,7 @@ class Expressions:
         return Typed(fold.binary(e.operator, left.expr, right.expr, e.at), cost)
 
     def conditional(self, e: tree.Conditional, here: Standing) -> Typed:
+        """`test ? then : otherwise`, both outcomes of one kind."""
         test = self.lower(e.test, here)
         then, otherwise = self.lower(e.then, here), self.lower(e.otherwise, here)
         if test.wrong or then.wrong or otherwise.wrong:
@@ -198,12 +151,13 @@ class Expressions:
         return Typed(fold.conditional(test.expr, then.expr, otherwise.expr, e.at), then.cost)
 
     def draw(self, e: tree.Draw, here: Standing) -> Typed:
+        """A random value."""
         law = e.law.text
         if law not in LAWS:
             self.complaints.unknown("SQ0205", law, e.law.at, dict.fromkeys(LAWS))
             return WRONG
         if here.moment is Moment.CONST:
-            self.complaints.say("SQ0430", e.at, law=law)
+            self.complaints.say("SQ0430", e.law.at, law=law)
             return WRONG
         if not self.takes(f"~{law}", LAWS[law], len(e.arguments), e.at):
             return WRONG
@@ -213,6 +167,7 @@ class Expressions:
         return Typed(Draw(law, arguments, at=e.at))
 
     def aggregate(self, e: tree.Aggregate, here: Standing) -> Typed:
+        """An aggregate, its terms written out."""
         name = e.variable.text
         n = self.constant(e.bound, here.order)
         if n is None:
@@ -241,117 +196,10 @@ class Expressions:
         folded = fold.aggregate(e.kind.text, [t.expr for t in terms], e.at)
         return Typed(folded, terms[0].cost)
 
-    # ---------------------------------------------------------------- names
-
-    def reference(self, e: tree.Reference, here: Standing) -> Typed:
-        name = e.name.text
-        if name == "":
-            return WRONG
-        if e.member is not None:
-            return self.member(e, here)
-        if e.index is not None:
-            self.complaints.say("SQ0303", e.at, name=name)
-            return WRONG
-        return self.name(e, here)
-
-    def name(self, e: tree.Reference, here: Standing) -> Typed:
-        """What a bare name means, the nearest meaning first."""
-        name, at, names = e.name.text, e.at, self.names
-        if name in here.bound:
-            return self.bound(name, at, here)
-        if name == "inf":
-            return Typed(Num(float("inf"), at=at))
-        if here.moment is Moment.CONST:
-            return self.constant_name(name, at, here)
-        if name in here.locals:
-            return Typed(Local(name, at=at))
-        value = names.constants.value(name)
-        if value is not None:
-            return Typed(Num(value, at=at))
-        if name in names.registers:
-            return Typed(RegisterRead(names.registers[name].engine, name, at=at))
-        if name in names.records:
-            self.complaints.say("SQ0314", at, name=name, part=names.records[name][0])
-            return WRONG
-        if name in names.attributes or name in BUILT_IN:
-            return Typed(Attr(name, at=at), names.costs.get(name))
-        if name in VARIABLES:
-            return Typed(Var(name, at=at))
-        return self.unknown_name(name, at, here)
-
-    def bound(self, name: str, at: Span, here: Standing) -> Typed:
-        bound = here.bound[name]
-        self.written += bound.size
-        if self.written > LARGEST:
-            self.complaints.say("SQ0560", at, name=name, limit=LARGEST)
-            return WRONG
-        return bound.value
-
-    def constant_name(self, name: str, at: Span, here: Standing) -> Typed:
-        value = self.names.constants.value(name, here.order)
-        if value is not None:
-            return Typed(Num(value, at=at))
-        known = self.names.constants
-        if known.value(name) is not None:
-            note = Note(f"`{name}` is declared here", known.place(name))
-            self.complaints.say("SQ0204", at, name=name, notes=[note], help="move its `let` above")
-        elif name in SUPPLIED or name in BUILT_IN or name in self.names.attributes:
-            self.complaints.say("SQ0431", at, name=name)
-        else:
-            self.complaints.unknown("SQ0204", name, at, known.places())
-        return WRONG
-
-    def unknown_name(self, name: str, at: Span, here: Standing) -> Typed:
-        names = self.names
-        known: dict[str, Span | None] = {
-            **names.constants.places(),
-            **names.attributes,
-            **{register: where.at for register, where in names.registers.items()},
-            **dict.fromkeys(here.bound),
-            **dict.fromkeys(here.locals),
-        }
-        resource = names.resource(name)
-        if resource is not None:
-            what = "pool" if resource.is_pool else "stage"
-            reads = f"used({name})" if resource.is_pool else f"queue({name})"
-            self.complaints.say("SQ0304", at, name=name, what=what, reads=reads)
-        elif name in names.times():
-            self.complaints.say("SQ0305", at, name=name)
-        elif name in _LISTS:
-            self.complaints.say("SQ0206", at, member="", name=name, members=members(name))
-        else:
-            known.update(dict.fromkeys(v for v, d in VARIABLES.items() if here.moment in d.moments))
-            self.complaints.unknown("SQ0201", name, at, known)
-        return WRONG
-
-    def member(self, e: tree.Reference, here: Standing) -> Typed:
-        assert e.member is not None
-        name, member = e.name.text, e.member.text
-        full = f"{name}.{member}"
-        if here.moment is Moment.CONST:
-            self.complaints.say("SQ0431", e.at, name=full)
-            return WRONG
-        if name in _LISTS:
-            if full in VARIABLES:
-                return Typed(Var(full, at=e.at))
-            self.complaints.say(
-                "SQ0206", e.member.at, member=member, name=name, members=members(name)
-            )
-            return WRONG
-        if name in self.names.records:
-            if member in self.names.records[name]:
-                return Typed(Attr(full, at=e.at), frozenset({member}))
-            parts = dict.fromkeys(self.names.records[name])
-            self.complaints.unknown("SQ0315", member, e.member.at, parts, record=name)
-            return WRONG
-        if full in self.names.attributes:
-            return Typed(Attr(full, at=e.at), self.names.costs.get(full))
-        self.complaints.say("SQ0207", e.at, name=full, owner=name, member=member)
-        return WRONG
-
     # ---------------------------------------------------------------- calls
 
     def call(self, e: tree.Call, here: Standing) -> Typed:
+        """A call: what stands before the parenthesis decides."""
         name = e.name.text
         if name in here.times:
             return self.time(e, here.times[name], here)
@@ -375,6 +223,7 @@ class Expressions:
         return WRONG
 
     def function(self, e: tree.Call, here: Standing) -> Typed:
+        """A function of the language."""
         name = e.name.text
         if not self.takes(name, FUNCTIONS[name], len(e.arguments), e.at):
             return WRONG
@@ -389,6 +238,7 @@ class Expressions:
         return Typed(fold.func(name, [a.expr for a in arguments], e.at), cost)
 
     def cost(self, e: tree.Call, here: Standing) -> Typed:
+        """`cost(R, …, e)`: the amount with its kind; at run time a plain number."""
         if here.moment is Moment.CONST:
             self.complaints.say("SQ0431", e.at, name="cost(…)")
             return WRONG
@@ -400,13 +250,15 @@ class Expressions:
             if not isinstance(argument, tree.Reference):
                 self.complaints.say("SQ0307", argument.at, function="cost", kind="pool or stage")
                 return WRONG
-            resource = self.resource(argument, "pool or stage", here)
+            resource = self.resource(argument, "pool or stage")
             if resource is None:
                 return WRONG
             if argument.index is not None and self.index(argument, resource, here) is None:
                 return WRONG
             resources.append(resource.name)
         value = self.lower(e.arguments[-1], here)
+        if here.client:
+            self.names.client_costs.extend((name, here.blame or e.at) for name in resources)
         if value.wrong:
             return WRONG
         if value.cost is not None:
@@ -414,6 +266,7 @@ class Expressions:
         return Typed(value.expr, frozenset(resources))
 
     def observable(self, e: tree.Call, here: Standing) -> Typed:
+        """Live state of a pool, stage or engine."""
         name = e.name.text
         if here.moment is Moment.CONST:
             self.complaints.say("SQ0431", e.at, name=f"{name}(…)")
@@ -437,6 +290,7 @@ class Expressions:
         return Typed(Observable(name, place, arguments, at=e.at))
 
     def summary(self, e: tree.Call, here: Standing) -> Typed:
+        """An aggregate over the samples of an observation."""
         name = e.name.text
         if here.moment is Moment.CONST:
             self.complaints.say("SQ0431", e.at, name=f"{name}(…)")
@@ -478,7 +332,7 @@ class Expressions:
 
     def place(self, e: tree.Reference, wanted: str, here: Standing) -> Place | None:
         """A resource, or the member of a family that the index names."""
-        resource = self.resource(e, wanted, here)
+        resource = self.resource(e, wanted)
         if resource is None:
             return None
         if e.index is None:
@@ -492,6 +346,7 @@ class Expressions:
         return Place(resource.name, index if resource.size is not None else None, at=e.at)
 
     def index(self, e: tree.Reference, resource: Resource, here: Standing) -> Expr | None:
+        """The index of a reference, checked as far as it is a number."""
         assert e.index is not None
         index = self.plain(e.index, evolve(here, blame=None))
         if is_poison(index):
@@ -509,64 +364,16 @@ class Expressions:
             return None
         return index
 
-    def resource(self, e: tree.Reference, wanted: str, here: Standing) -> Resource | None:
-        """The pool, stage or engine that a reference names (its index is not looked at)."""
-        name = e.name.text
-        if name == "":
-            return None
-        full = name if e.member is None else f"{name}.{e.member.text}"
-        found = self.names.resource(full)
-        if found is not None:
-            if wanted in ("pool", "pool or stage") and found.is_pool:
-                return found
-            if wanted in ("stage", "pool or stage") and not found.is_pool:
-                return found
-            if wanted == "engine" and found.kind == "engine":
-                return found
-            what = "a pool" if found.is_pool else f"a {found.kind} stage"
-            what = "an engine" if found.kind == "engine" else what
-            note = Note(f"`{full}` is declared here", found.at)
-            self.complaints.say("SQ0308", e.at, name=full, what=what, wanted=wanted, notes=[note])
-            return None
-        known: dict[str, Span | None] = {}
-        if wanted in ("pool", "pool or stage"):
-            known.update({n: r.at for n, r in self.names.pools.items()})
-        if wanted != "pool":
-            known.update({n: r.at for n, r in self.names.stages.items()})
-        if e.name.text in self.complaints.skipped:
-            return None
-        self.complaints.unknown("SQ0203", full, e.at, known, kind=wanted)
-        return None
-
     # ---------------------------------------------------------------- complaints
 
-    def check_supplied(self, name: tree.Name, kind: str) -> None:
-        """Refuse a name that the language supplies."""
-        if name.text in SUPPLIED:
-            self.complaints.say("SQ0221", name.at, kind=kind, name=name.text)
-
     def takes(self, name: str, wanted: int, got: int, at: Span) -> bool:
+        """Whether a call has as many arguments as it needs; complains if not."""
         if wanted == got:
             return True
         self.complaints.say("SQ0301", at, name=name, takes=count(wanted, "argument"), got=got)
         return False
 
     def mixed(self, e: tree.Expr, here: Standing, what: str) -> Typed:
+        """Complain about kinds that do not go together."""
         self.complaints.say("SQ0311", here.blame or e.at, what=what)
         return WRONG
-
-
-def shown(resources: frozenset[str]) -> str:
-    """Resources of a cost as messages write them."""
-    return ", ".join(f"`{r}`" for r in sorted(resources))
-
-
-def kind(value: Typed) -> str:
-    return "a plain quantity" if value.cost is None else f"a cost of {shown(value.cost)}"
-
-
-def members(name: str) -> str:
-    """What `running.`, `waiting.` or `batch.` can be followed by."""
-    found = [v.partition(".")[2] for v in VARIABLES if v.startswith(f"{name}.")]
-    return ", ".join(f"`{m}`" for m in found)
-

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from serq.check.complaints import Complaints
 from serq.check.fold import constant
@@ -98,7 +99,7 @@ def check_granule(engine: Engine, complaints: Complaints) -> None:
             complaints.say(fault[0], engine.at, **fault[1])
 
 
-def granule_fault(granule: float, schedule: Schedule) -> tuple[str, dict[str, str]] | None:
+def granule_fault(granule: float, schedule: Schedule) -> tuple[str, dict[str, Any]] | None:
     """Why a granule cannot work: it must leave every prefill something that it may be given."""
     if not granule > 0:
         return "SQ0541", {"value": number(granule)}

@@ -52,27 +52,26 @@ def check_node(
     """One part of an expression against the row of its moment."""
     moment, at = reading.moment, node.at
     reads = READS[moment]
-    facts = {"moment": moment.value}
     match node:
         case Attr(name=name):
             if moment is Moment.GAP:
                 complaints.say("SQ0410", reading.blame, reads=f"`{name}`")
             elif not reads.attributes:
-                complaints.say("SQ0401", at, name=name, **facts)
+                complaints.say("SQ0401", at, name=name, moment=moment.value)
             elif name in hidden and not reads.hidden:
-                complaints.say("SQ0440", reading.blame or at, name=name, **facts)
+                complaints.say("SQ0440", reading.blame or at, name=name, moment=moment.value)
             elif name == "computed" and moment is Moment.VICTIM:
                 complaints.say("SQ0411", at)
         case Var(name=name):
             check_variable(node, name, reading, complaints)
         case Draw(law=law):
             if not reads.draws:
-                complaints.say("SQ0405", reading.blame or at, law=law, **facts)
+                complaints.say("SQ0405", reading.blame or at, law=law, moment=moment.value)
         case Observable(function=function):
             check_observable(node, function, reading, complaints)
         case Summary(function=function):
             if moment is not Moment.END:
-                complaints.say("SQ0409", at, function=function, **facts)
+                complaints.say("SQ0409", at, function=function, moment=moment.value)
         case RegisterRead(engine=engine, name=name):
             if moment in (Moment.GAUGE, Moment.END):
                 pass

@@ -32,6 +32,15 @@ class Resource:
         return self.kind == "pool"
 
 
+@frozen
+class Capacity:
+    """A capacity of a device or engine: `cap` units in each of `size` pools, None for a single one."""
+
+    cap: float
+    at: Span
+    size: int | None = None
+
+
 @define
 class DeviceNames:
     """A device: its time resources and capacities by name, and the engine that runs on it."""
@@ -41,7 +50,7 @@ class DeviceNames:
     at: Span
     order: int
     times: dict[str, tree.TimeResource] = field(factory=dict)
-    capacities: dict[str, tuple[float, Span]] = field(factory=dict)
+    capacities: dict[str, Capacity] = field(factory=dict)
     engine: str | None = None
 
 
@@ -54,7 +63,7 @@ class EngineNames:
     at: Span
     order: int
     device: str
-    capacities: dict[str, tuple[int | None, float, Span]] = field(factory=dict)
+    capacities: dict[str, Capacity] = field(factory=dict)
 
 
 @frozen
@@ -97,7 +106,8 @@ class Names:
     attributes: where each is first assigned. costs: the resources of attributes that hold a cost,
     known once their assignment was read. records: the parts of `Cost x = { … }`. observes: by name,
     where first recorded. sides: who assigns an attribute, "workload" or "server". bindings: names of
-    `at admission`. owned: the pools declared on a device or engine. blocks: the block of pools that have one. declared: every name of the common name
+    `at admission`; kept: those of them that bodies read. owned: the pools declared on a device or engine. client_costs: the resources of costs
+    made in the workload. blocks: the block of pools that have one. declared: every name of the common name
     space with its kind, as messages say it.
     """
 
@@ -113,10 +123,12 @@ class Names:
     records: dict[str, tuple[str, ...]] = field(factory=dict)
     observes: dict[str, Span] = field(factory=dict)
     kinds: dict[str, tuple[frozenset[str] | None, Span]] = field(factory=dict)
-    read_plain: dict[str, Span] = field(factory=dict)
+    client_costs: list[tuple[str, Span]] = field(factory=list)
+    share: str | None = None
     definitions: dict[str, Span] = field(factory=dict)
     sides: dict[str, set[str]] = field(factory=dict)
     bindings: dict[str, Span] = field(factory=dict)
+    kept: dict[str, Span] = field(factory=dict)
     owned: dict[str, set[str]] = field(factory=dict)
     blocks: dict[str, float] = field(factory=dict)
     declared: dict[str, tuple[str, Span]] = field(factory=dict)

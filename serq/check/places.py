@@ -32,3 +32,15 @@ def word_after(at: Span, complaints: Complaints) -> Span:
         return at
     start, end = words[1].start() + 1, words[1].end() + 1
     return evolve(at, column=start, end_line=at.line, end_column=end)
+
+
+def word_before(at: Span, word: str, complaints: Complaints) -> Span:
+    """The last `word` on the line above or at a place; the place itself when there is none."""
+    source = complaints.sink.sources.get(at.file)
+    for number in (at.line, at.line - 1):
+        line = source.line(number) if source is not None else ""
+        column = line.rfind(word, 0, at.column - 1 if number == at.line else len(line)) + 1
+        if column:
+            end = column + len(word)
+            return evolve(at, line=number, column=column, end_line=number, end_column=end)
+    return at

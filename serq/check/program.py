@@ -9,17 +9,23 @@ from contextlib import contextmanager
 from serq.check.claims import lower_claim, lower_gauge
 from serq.check.complaints import Complaints
 from serq.check.constants import fold_constants
-from serq.check.declare import declare_names
+from serq.check.declare import SHARES, declare_names
 from serq.check.expand import Expander, ParseExpression, expand_definitions
 from serq.check.expressions import Expressions
+from serq.check.flows import is_flow
 from serq.check.names import Names
-from serq.check.resources import lower_device, lower_engine, lower_pool, lower_stage
 from serq.check.places import opening_brace
-from serq.check.statements import Side, lower_block
+from serq.check.readings import places_of, statements_in
+from serq.check.resources import lower_device, lower_engine, lower_pool, lower_stage
+from serq.check.side import Side
+from serq.check.standing import Standing
+from serq.check.statements import lower_block
+from serq.check.trees import walk
 from serq.check.whole import check_ir
 from serq.check.workloads import hidden_names, lower_attributes, lower_workload
 from serq.diagnostics import Note, Sink
 from serq.ir.claim import Claim, Gauge
+from serq.ir.moments import Moment
 from serq.ir.pool import Pool
 from serq.ir.program import Constant, Input, Program
 from serq.ir.server import Block
@@ -121,8 +127,8 @@ def lower_items(
     pools: list[Pool] = []
     gauges: list[Gauge] = []
     claims: list[Claim] = []
-    share: str | None = None
     numbered = list(enumerate(items))
+    infer_costs(items, x)
     for order, item in numbered:
         if isinstance(item, tree.Workload) and workload is None:
             workload = lower_workload(item, order, x)
@@ -144,16 +150,56 @@ def lower_items(
                 gauges.append(lower_gauge(item, order, x))
             case tree.Claim():
                 add(claims, lower_claim(item, order, x))
-            case tree.Share(rule=rule):
-                share = rule.text
+            case tree.Share():
+                check_share(item, (*server, *(workload.session if workload else ())), x)
             case _:
                 pass
+    check_client_costs(server, x)
     return Program(
         constants, inputs, tuple(devices), tuple(stages), tuple(pools),
         lower_attributes(hidden, x), tuple(x.names.observes), workload, server,
-        tuple(gauges), tuple(claims), share, file=at.file, at=at,
+        tuple(gauges), tuple(claims), x.names.share, file=at.file, at=at,
         source=x.complaints.sink.sources.get(at.file),
     )  # fmt: skip
+
+
+def check_share(item: tree.Share, statements: Block, x: Expressions) -> None:
+    """`share` says how flows share: a program without one has nothing to share."""
+    shares = item.rule.text in SHARES
+    if shares and not any(is_flow(s) for s in statements_in(statements)):
+        x.complaints.missing("SQ0336", item.at)
+
+
+def check_client_costs(server: Block, x: Expressions) -> None:
+    """The client makes no costs of what the server uses."""
+    served = {place.name for s in statements_in(server) for place in places_of(s)}
+    for name, at in x.names.client_costs:
+        if name in served:
+            x.complaints.say("SQ0576", at, name=name)
+
+
+def infer_costs(items: Sequence[tree.Item], x: Expressions) -> None:
+    """Which attributes hold a cost, so that a reading above the assignment is known to be of one.
+
+    Assignments are read silently until nothing more is learnt; complaints come when they are
+    lowered.
+    """
+    assignments = [
+        (node.name.text, node.value, order)
+        for order, item in enumerate(items)
+        if isinstance(item, tree.Workload | tree.Server)
+        for node in walk(item)
+        if isinstance(node, tree.Assign) and node.verb != "observe"
+    ]
+    silent = Expressions(x.names, Complaints(Sink(x.complaints.sink.sources)))
+    known = -1
+    while known != len(x.names.costs):
+        known = len(x.names.costs)
+        for name, value, order in assignments:
+            if name not in x.names.costs:
+                cost = silent.lower(value, Standing(Moment.SESSION, order)).cost
+                if cost is not None:
+                    x.names.costs[name] = cost
 
 
 def add(records: list, record: object) -> None:  # type: ignore[type-arg]

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from attrs import evolve
 
 from serq.check import fold
 from serq.check.complaints import Complaints
-from serq.check.expressions import Expressions, Standing
+from serq.check.expressions import Expressions
 from serq.check.limits import granule_fault
-from serq.check.names import EngineNames
+from serq.check.names import Capacity, EngineNames
 from serq.check.schedules import lower_schedule
 from serq.check.show import number
+from serq.check.standing import Standing
 from serq.diagnostics import Note
 from serq.ir.expr import Draw, Expr, Num, Var, walk
 from serq.ir.moments import Moment
@@ -129,13 +132,12 @@ def find_clauses(item: tree.Engine, complaints: Complaints) -> dict[type, tree.E
 
 
 def check_capacities(
-    capacities: object, owner: str, kind: str, x: Expressions
+    capacities: Mapping[str, Capacity], owner: str, kind: str, x: Expressions
 ) -> None:
     """Every capacity must be declared as a pool, or nothing could hold it."""
-    assert isinstance(capacities, dict)
-    for name, facts in capacities.items():
+    for name, capacity in capacities.items():
         if name not in x.names.owned.get(owner, ()):
-            x.complaints.missing("SQ0249", facts[-1], name=name, owner=owner, kind=kind)
+            x.complaints.missing("SQ0249", capacity.at, name=name, owner=owner, kind=kind)
 
 
 # -------------------------------------------------------------------- pools
@@ -171,7 +173,7 @@ def owner_of(
             if found is None:
                 missing_capacity(item, on, engine.at, x)
                 return float("inf"), on, None
-            return found[1], on, None
+            return found.cap, on, None
         device = names.devices.get(owner.member.text)
         if device is None or device.name != engine.device:
             x.complaints.say(
@@ -181,7 +183,7 @@ def owner_of(
         capacity = device.capacities.get(name)
         if capacity is None:
             missing_capacity(item, device.name, device.at, x)
-        return (capacity[0] if capacity else float("inf")), on, on
+        return (capacity.cap if capacity else float("inf")), on, on
     if on in names.devices and owner.member is None:
         device = names.devices[on]
         if device.order > order:
@@ -189,8 +191,9 @@ def owner_of(
         capacity = device.capacities.get(name)
         if capacity is None:
             missing_capacity(item, on, device.at, x)
-        return (capacity[0] if capacity else float("inf")), None, device.engine
-    known = {n: d.at for n, d in (*names.devices.items(), *names.engines.items())}
+        return (capacity.cap if capacity else float("inf")), None, device.engine
+    known = {n: d.at for n, d in names.devices.items()}
+    known |= {n: e.at for n, e in names.engines.items()}
     x.complaints.unknown("SQ0203", on, owner.at, known, kind="device or engine")
     return float("inf"), None, None
 
@@ -253,8 +256,8 @@ def lower_keys(
 
 
 def lower_spill(option: tree.SpillOption, here: Standing, x: Expressions) -> Spill | None:
-    tier = x.resource(tree.Reference(option.tier, None, None, option.tier.at), "pool", here)
-    via = x.resource(tree.Reference(option.via, None, None, option.via.at), "stage", here)
+    tier = x.resource(tree.Reference(option.tier, None, None, option.tier.at), "pool")
+    via = x.resource(tree.Reference(option.via, None, None, option.via.at), "stage")
     work, condition = x.plain(option.work, here), x.plain(option.condition, here)
     if tier is None or via is None:
         return None

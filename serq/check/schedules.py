@@ -7,9 +7,10 @@ from collections.abc import Iterator, Sequence
 from attrs import evolve
 
 from serq.check import fold
-from serq.check.expressions import Expressions, Standing
+from serq.check.expressions import Expressions
 from serq.check.limits import exclusive_fault
 from serq.check.places import opening_brace
+from serq.check.standing import Standing
 from serq.ir.expr import Conditional, Expr, Local
 from serq.ir.moments import Moment
 from serq.ir.schedule import (

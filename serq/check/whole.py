@@ -3,17 +3,34 @@
 from __future__ import annotations
 
 from serq.check.complaints import Complaints
+from serq.check.costs import check_costs
+from serq.check.flows import check_flows
+from serq.check.hidden import check_hidden
+from serq.check.holds import check_holds
 from serq.check.limits import check_limits
 from serq.check.moments import check_moments
+from serq.check.paths import check_paths
+from serq.check.references import check_references
 from serq.check.supported import check_supported
 from serq.diagnostics import Sink
 from serq.ir.program import Program
 
 
 def check_ir(program: Program, sink: Sink, complaints: Complaints | None = None) -> None:
-    """Everything a machine relies on: moments, limits, paths; and that it knows every construct."""
-    complaints = complaints or Complaints(sink)
-    check_moments(program, complaints)
-    check_limits(program, complaints)
+    """Everything a machine relies on: moments, limits, paths; and that it knows every construct.
+
+    complaints: what was said while the program was lowered from text, where every name was looked
+    up; None for a program from elsewhere, whose names are looked up here.
+    """
+    said = complaints or Complaints(sink)
+    if complaints is None:
+        check_references(program, said)
+    check_moments(program, said)
+    check_limits(program, said)
+    check_paths(program, said)
+    check_holds(program, said)
+    check_costs(program, said)
+    check_hidden(program, said)
+    check_flows(program, said)
     if not sink.errors:
-        check_supported(program, complaints)
+        check_supported(program, said)

@@ -18,16 +18,21 @@ from serq.ir.moments import (
 )
 
 WORDS = frozenset(
-    """
-    let def use fn device engine on pool stage workload server share queue gauge claim given every
-    some iteration of at end arrive poisson renewal closed batch none trace ordered hidden init turn
-    session set observe Size Cost run prefill decode growing hold reserve reuse admission cache
-    lease grow load drop release branch with else while loop choose in by fork join mark tool
-    transfer from to cap block evict lru preempt lifo requeue head tail fifo held spill via when ps
-    delay tokens granule state schedule execute advance running admit waiting only first each most
-    exclusive maxmin bottleneck link serve nic latency cost sum request step memory budget chunk
-    """.split()
-)
+    {
+        "admission", "admit", "advance", "arrive", "at", "batch", "block", "bottleneck", "branch",
+        "budget", "by", "cache", "cap", "choose", "chunk", "claim", "closed", "cost", "Cost",
+        "decode", "def", "delay", "device", "drop", "each", "else", "end", "engine", "every",
+        "evict", "exclusive", "execute", "fifo", "first", "fn", "fork", "from", "gauge", "given",
+        "granule", "grow", "growing", "head", "held", "hidden", "hold", "in", "init", "iteration",
+        "join", "latency", "lease", "let", "lifo", "link", "load", "loop", "lru", "mark", "maxmin",
+        "memory", "most", "nic", "none", "observe", "of", "on", "only", "ordered", "poisson",
+        "pool", "preempt", "prefill", "ps", "queue", "release", "renewal", "request", "requeue",
+        "reserve", "reuse", "run", "running", "schedule", "serve", "server", "session", "set",
+        "share", "Size", "some", "spill", "stage", "state", "step", "sum", "tail", "to", "tokens",
+        "tool", "trace", "transfer", "turn", "use", "via", "waiting", "when", "while", "with",
+        "workload",
+    }
+)  # fmt: skip
 """Every word with a meaning somewhere, older ones included."""
 
 CALLABLE = frozenset({*FUNCTIONS, *LAWS, *AGGREGATES, *OBSERVABLES, *SUMMARIES, "cost"})

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from serq.check.expressions import Expressions, Standing
+from serq.check.expressions import Expressions
 from serq.check.limits import MOST_SESSIONS, is_count
 from serq.check.places import word_after
 from serq.check.show import number
-from serq.check.statements import Side, lower_block
+from serq.check.side import Side
+from serq.check.standing import Standing
+from serq.check.statements import lower_block
 from serq.ir.moments import BUILT_IN_VALUES, Moment
 from serq.ir.server import Turn
 from serq.ir.workload import (
@@ -58,7 +60,8 @@ def lower_arrival(item: tree.Arrive, order: int, x: Expressions) -> Arrival:
             return NoArrivals(at=at)
         case "renewal":
             assert item.value is not None
-            return Renewal(x.plain(item.value, Standing(Moment.GAP, order)), at=word_after(item.at, x.complaints))
+            gap = x.plain(item.value, Standing(Moment.GAP, order))
+            return Renewal(gap, at=word_after(item.at, x.complaints))
         case kind:
             assert item.value is not None
             value = x.constant(item.value, order)
@@ -90,10 +93,10 @@ def hidden_names(item: tree.Workload, x: Expressions) -> frozenset[str]:
 
 
 def lower_attributes(hidden: frozenset[str], x: Expressions) -> tuple[Attribute, ...]:
-    """Every attribute that the program sets, by its first appearance."""
+    """Every attribute that the program sets, by its first appearance; then those kept at admission."""
     return tuple(
         Attribute(name, kind_of(name, x), name in hidden, at=at)
-        for name, at in x.names.attributes.items()
+        for name, at in {**x.names.attributes, **x.names.kept}.items()
         if name not in x.names.records
     )
 

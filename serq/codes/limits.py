@@ -99,7 +99,7 @@ CODES: dict[str, Code] = {
     ),
     "SQ0553": Code(
         title="this `each at most` might be 0 or less",
-        help="a cap is a constant, `inf`, `max(k, e)` with a constant k above 0, or `test ? c1 : c2` of these",
+        help="a cap is a constant, `inf`, `max(k, e)` with a constant k above 0, or a `? :` of these",
     ),
     "SQ0554": Code(
         title="`inf` takes part in arithmetic in this `each at most`",
@@ -109,6 +109,15 @@ CODES: dict[str, Code] = {
         title="`exclusive prefill` does not work in this schedule",
         help="its schedule is `exclusive prefill; admit waiting while (running.preempted == 0);`",
     ),
+    "SQ0556": Code(
+        title="a path through the schedule of `{engine}` neither advances nor admits",
+        help="let every arm of a `branch` reach `advance running` or `admit waiting`",
+        why="An engine that schedules nothing waits for an event that may never come.",
+    ),
+    "SQ0557": Code(
+        title="time may stand still in this `{statement}`",
+        help="on every path through its body let time pass: a `run`, a `hold` with one in it, or `end`",
+    ),
     "SQ0560": Code(
         title="`{name}`, written out, makes the program larger than {limit} parts",
         help="definitions that use each other many times multiply: keep a value with `set` instead",
@@ -116,5 +125,78 @@ CODES: dict[str, Code] = {
     "SQ0561": Code(
         title="this expression is nested more than {limit} levels deep",
         help="keep a part of it in a `let` or a `set`",
+    ),
+    # ------------------------------------------------------------ legs, sessions
+    "SQ0570": Code(
+        title="this `fork` is never joined",
+        help="write `join;` where the session waits for its legs",
+        why="A session may not end while a leg of it runs.",
+    ),
+    "SQ0571": Code(
+        title="`join` waits for legs, and the program forks none",
+        help="leave it out, or start a leg: `fork {{ … }}`",
+    ),
+    "SQ0572": Code(
+        title="a leg cannot `{statement}`",
+        help="a leg runs beside its session, which turns, forks, joins and ends",
+    ),
+    "SQ0573": Code(
+        title="`fork` inside a hold of `{pool}`, which may be preempted",
+        help="fork before the hold: a preempted hold starts over and would fork again",
+    ),
+    "SQ0574": Code(
+        title="the server ends the session while it holds {pools}",
+        help="end it before or after the hold",
+        why="What is held is given back, and cached, when its block ends.",
+    ),
+    "SQ0575": Code(
+        title="this session never turns",
+        help="write `turn;` where the client sends a request",
+    ),
+    "SQ0576": Code(
+        title="the client uses `{name}`, which belongs to the server",
+        help="give the client a stage of its own, or do the work in the server",
+    ),
+    # ------------------------------------------------------------ holds
+    "SQ0580": Code(
+        title="`{verb} {pool}` stands outside a hold of `{pool}`",
+        help="move it into `hold {pool} (…) {{ … }}`",
+    ),
+    "SQ0581": Code(
+        title="`{verb}` names another member of `{pool}` than the hold around it",
+        help="write the pool as the hold does, index included",
+    ),
+    "SQ0582": Code(
+        title="this hold takes `{pool}` twice",
+        help="take it once, with the units added",
+    ),
+    "SQ0583": Code(
+        title="this hold leases `{pool}`, which it does not take",
+        help="lease a pool of the hold, written as the hold writes it",
+    ),
+    "SQ0584": Code(
+        title="`cached` is read in a hold of {pools} without `cache`",
+        help="`cache (cost(…, 0))` uses the session's prefix and keeps nothing; or read `cached` above",
+        why="A hold without `cache` does not look at the session's prefix cache.",
+    ),
+    "SQ0585": Code(
+        title="`reuse` in a hold without `cache`",
+        help="add `cache (…)` after the hold's block, `cache (cost(…, 0))` keeps nothing",
+    ),
+    "SQ0586": Code(
+        title="`{name}` is `{reads}` as it was before the hold of {pools} began to wait",
+        help="read it when the hold is admitted: `at admission ({name} = {reads})`",
+    ),
+    "SQ0587": Code(
+        title="the index of `{pool}` reads `{name}`, which the hold's body changes",
+        help="choose the member before the hold and do not assign it inside",
+    ),
+    "SQ0588": Code(
+        title="`{verb} {pool}` reads an index again that may have changed since admission",
+        help="keep the member in an attribute: `set j = …;` before the hold",
+    ),
+    "SQ0589": Code(
+        title="`{pool}` may preempt this hold, and its index may then name another member",
+        help="keep the member in an attribute: `set j = …;` before the hold",
     ),
 }

@@ -65,6 +65,11 @@ CODES: dict[str, Code] = {
         help="let every session run or wait for something",
         why="The clock would never move again.",
     ),
+    "SQ0614": Code(
+        title="loading {value} into `{name}` exceeds the hold: {units} allocated, {position} computed ({when})",
+        help="take or `grow` enough units first",
+        why="Loaded tokens are part of what the hold has allocated; they cannot be more than that.",
+    ),
     "SQ0613": Code(
         title="the demand on `{name}` is {value} ({when})",
         help="units are 0 or more",

@@ -39,7 +39,7 @@ CODES: dict[str, Code] = {
     ),
     "SQ0408": Code(
         title="register `{name}` of engine `{engine}` cannot be read here",
-        help="its engine reads it, claims over that engine, holds and queues it admits, gauges and end claims",
+        help="its engine reads it, and claims over it, holds and queues it admits, gauges, end claims",
     ),
     "SQ0409": Code(
         title="`{function}(…)` of an observation is read by claims at the end only, not in {moment}",
@@ -89,6 +89,16 @@ CODES: dict[str, Code] = {
     "SQ0442": Code(
         title="nothing sets `{name}`, there is nothing to hide",
         help="`hidden` names an attribute that some `set` or `choose` makes",
+    ),
+    "SQ0443": Code(
+        title="{what} reads `{hidden}`, which is hidden from the scheduler and not yet revealed",
+        help="decide after a run whose work reads it, such as `run e decode (cost(e, {hidden}));`",
+        why="A server learns a request's hidden length only by serving it to the end.",
+    ),
+    "SQ0444": Code(
+        title="{what} reads `{read}`, made from `{hidden}`, which is hidden and not yet revealed",
+        help="decide after a run whose work reads `{hidden}`",
+        why="A server learns a request's hidden length only by serving it to the end.",
     ),
     "SQ0450": Code(
         title="`{name}` is a {what}: only an engine has iterations",

@@ -225,7 +225,7 @@ CODES: dict[str, Code] = {
     ),
     "SQ0262": Code(
         title="`{owner}` has no capacity `{name}`",
-        help="give it one, `{name} cap …;` in `{owner}`, or declare the pool alone: `pool {name} {{ cap …; }}`",
+        help="give it one, `{name} cap …;` in `{owner}`, or declare the pool alone",
     ),
     "SQ0263": Code(
         title="pool `{name}` takes its capacity from `{owner}` and cannot say `cap`",
@@ -241,6 +241,15 @@ CODES: dict[str, Code] = {
     "SQ0273": Code(
         title="the program has a server and no workload",
         help="say who comes: `workload {{ arrive poisson(1); }}`",
+    ),
+    # ------------------------------------------------------------ programs from elsewhere
+    "SQ0280": Code(
+        title="the program names a {kind} `{name}` that it does not declare",
+        help="a program written by `serq ir` is whole: write it again from its text",
+    ),
+    "SQ0281": Code(
+        title="`{word}` is no {kind} that serq knows",
+        help="a program written by `serq ir` is whole: write it again from its text",
     ),
     # ------------------------------------------------------------ doubts
     "SQ0290": Code(

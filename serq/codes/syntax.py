@@ -86,8 +86,7 @@ CODES: dict[str, Code] = {
     ),
     "SQ0126": Code(
         "a schedule has no loop",
-        "a statement serves every run it speaks of: `advance running only (…)`, "
-        "`admit waiting while (…)`",
+        "a statement serves every run it speaks of: `advance running only (…)`, `admit waiting while (…)`",
         "A schedule runs once in each iteration, each statement once.",
     ),
     "SQ0127": Code(
@@ -105,7 +104,9 @@ CODES: dict[str, Code] = {
         "a program has no settings: they are given when it is run",
         "leave the block out and run with `--horizon`, `--warmup`, `--seed` or `--arrivals`",
     ),
-    "SQ0132": Code("`main` takes no parameters", "write `fn main() {{ … }}`; inputs are declared with `args.number`"),
+    "SQ0132": Code(
+        "`main` takes no parameters", "write `fn main() {{ … }}`; inputs are declared with `args.number`"
+    ),
     "SQ0133": Code("the body of a definition stands in braces", "write `def {name} {{ … }}`"),
     "SQ0134": Code(
         "a transfer says from where to where",
@@ -118,7 +119,9 @@ CODES: dict[str, Code] = {
     "SQ0139": Code("`==` compares; a value is given with `=`", "write `=`"),
     "SQ0140": Code("`{read}` is not an operator", "write `{instead}`"),
     "SQ0141": Code("a value follows another without an operator"),
-    "SQ0142": Code("a pool does not say who admits", "say it where the pool belongs: `pool {name} on ENGINE {{ … }}`"),
+    "SQ0142": Code(
+        "a pool does not say who admits", "say it where the pool belongs: `pool {name} on ENGINE {{ … }}`"
+    ),
     "SQ0143": Code("`{read}` belongs to no `branch`", "`else` follows the `}}` of a `branch` directly"),
     "SQ0144": Code("{read} does not belong here"),
     "SQ0145": Code("the expression ends before {read}", "give one expression, such as `2 * n`"),
@@ -133,7 +136,11 @@ CODES: dict[str, Code] = {
         "put the deployment into `fn main() {{ … }}`; `use`, `def` and `let` may stand before it",
     ),
     "SQ0161": Code("a program has one `fn main()`", "move what it declares into the first one"),
-    "SQ0162": Code("nothing stands after `fn main() {{ … }}`", "move it into the braces of `main`, or before it"),
-    "SQ0163": Code("only `use`, `def` and `let` stand before `fn main()`", "move it into `fn main() {{ … }}`"),
+    "SQ0162": Code(
+        "nothing stands after `fn main() {{ … }}`", "move it into the braces of `main`, or before it"
+    ),
+    "SQ0163": Code(
+        "only `use`, `def` and `let` stand before `fn main()`", "move it into `fn main() {{ … }}`"
+    ),
     "SQ0164": Code("`fn` declares only `main`", "write `fn main()`, or `def {read}(…)` for a definition"),
 }

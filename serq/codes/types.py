@@ -79,10 +79,6 @@ CODES: dict[str, Code] = {
         title="`{name}` is given values of two kinds",
         help="a name holds costs of one kind, or plain quantities, everywhere",
     ),
-    "SQ0326": Code(
-        title="cost `{name}` is read before anything has assigned it",
-        help="assign it before, on every path: `set {name} = cost(…);`",
-    ),
     # ------------------------------------------------------------ runs
     "SQ0330": Code(
         title="a run on an engine says whether it is a prefill or a decode",
@@ -101,8 +97,24 @@ CODES: dict[str, Code] = {
         help="a run holds each of its stages once",
     ),
     "SQ0334": Code(
-        title="a run over several stages shares their capacity, and `{stage}` is a {kind}",
+        title="a run over several stages shares their capacity, and `{stage}` is {kind}",
         help="its stages are `ps` stages with a constant capacity",
+    ),
+    "SQ0335": Code(
+        title="the program does not say how runs over several stages share their capacity",
+        help="declare `share maxmin;` or `share bottleneck;`",
+    ),
+    "SQ0336": Code(
+        title="`share` in a program without a run over several stages",
+        help="leave it out",
+    ),
+    "SQ0337": Code(
+        title="there is no rule `{rule}` to share by",
+        help="the rules are `share maxmin;` and `share bottleneck;`",
+    ),
+    "SQ0338": Code(
+        title="runs share the capacity of `{stage}`, which must be a constant above 0",
+        help="give it one: `stage {stage} : ps(2);`",
     ),
     "SQ0340": Code(
         title="no stage {stages} is declared above, where `{statement}` could run",
@@ -142,5 +154,9 @@ CODES: dict[str, Code] = {
     "SQ0361": Code(
         title="`{name}` reads `{reads}`, which is bound after it",
         help="a name of `at admission` reads the ones before it: change their order",
+    ),
+    "SQ0362": Code(
+        title="`{name}` is bound at the admission of a hold, and read outside of it",
+        help="`set` it in the hold's body under another name, or move this into the body",
     ),
 }

@@ -1,8 +1,8 @@
 """A program as JSON and back: what `serq ir` writes and `serq run PROGRAM.json` reads.
 
 In: `Program`, or text. Out: text, or `Program`. Every record is an object with its field names;
-where several kinds of record may stand, `"node"` names the kind. Fields that are null are left out.
-Numbers read back exactly, infinities and not-a-number are the texts "inf", "-inf", "nan". `"at"` is
+where several kinds of record may stand, `"node"` names the kind. Optional fields that are null are
+left out. Numbers read back exactly, infinities and not-a-number are the texts "inf", "-inf", "nan". `"at"` is
 `[line, column, end line, end column]` in the program's file (a fifth entry names another file), so
 that messages about a program read from JSON still name places.
 """
@@ -124,7 +124,10 @@ def _converter() -> Converter:
     def writer(kind: type) -> Callable[[Any], dict[str, Any]]:
         fields = make_dict_unstructure_fn(kind, made, **_left_out(kind))
         tag = {"node": kind.__name__} if kind in tagged else {}
-        return lambda value: tag | {k: v for k, v in fields(value).items() if v is not None}
+        absent = {f.name for f in attrs.fields(kind) if f.default is None}
+        return lambda value: tag | {
+            k: v for k, v in fields(value).items() if v is not None or k not in absent
+        }
 
     def reader(kind: type) -> Callable[[Any, Any], Any]:
         fields = make_dict_structure_fn(kind, made, _cattrs_forbid_extra_keys=True, **_left_out(kind))

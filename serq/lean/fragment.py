@@ -223,7 +223,7 @@ class _Survey:
         return as_number(term)
 
     def arrivals(self, program: Program) -> tuple[str, Constant]:
-        """"renewal" and the gap, or "batch" and the number of sessions."""
+        """ "renewal" and the gap, or "batch" and the number of sessions."""
         workload = program.workload
         nobody = ("batch", ZERO)
         if workload is None:
@@ -260,7 +260,7 @@ class _Survey:
             f"queue({engine})": ITERATION["residents"],
             f"busy({engine})": ZERO,
         }
-        term = Reader("this claim", readings, self.complaints).term(claim.value, claim.at)
+        term = Reader(f"claim `{claim.name}`", readings, self.complaints).term(claim.value, claim.at)
         if term is None:
             return None
         return Stated(claim, QUANTIFIERS[type(claim)], as_proposition(term).text)

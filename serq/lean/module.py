@@ -83,9 +83,9 @@ def _definition(stated: Stated, body: str, protected: bool) -> str:
     """A claim, under its own name and with its own words."""
     claim = stated.claim
     text = " ".join(claim.text.split()) or claim.name
-    place = f", line {claim.at.line}" if claim.at else ""
+    place = f"Line {claim.at.line}: " if claim.at else ""
     head = f"{'protected ' if protected else ''}def {lean_name(claim.name)} : Prop :="
-    return "\n".join([doc_comment(f"`{text}`{place}."), head, body])
+    return "\n".join([doc_comment(f"{place}`{text}`"), head, body])
 
 
 def _program(fragment: Fragment, source: str, name: str) -> str:

@@ -119,12 +119,15 @@ class _Path:
             return
         length, notes = self._value(s.work)
         tokens = whole(length)
-        if tokens is None:
+        if tokens is None or tokens < 0:
             self.complaints.say(
                 "SQ0803", s.work.at or s.at, notes=notes, what="the length of this run",
                 wanted="a number of tokens that is the same for every session",
             )  # fmt: skip
-        elif tokens > 0 and s.mode is not None:
+        elif tokens == 0:
+            # It takes no time, but it may change who joins first of those that go on at one instant.
+            self.complaints.say("SQ0801", s.at, what="a run of 0 tokens", cure="leave the run out")
+        elif s.mode is not None:
             self.runs.append((s.mode, tokens))
 
     def _stands_at_the_engine(self, s: Run) -> bool:

@@ -37,8 +37,8 @@ from serq.source import Span
 # How tightly Lean's operators bind; an argument of a function has to be an ATOM.
 ATOM, CALL, NEGATION, PRODUCT, SUM, COMPARISON, NOT, AND, OR, LOOSE = 100, 90, 75, 70, 65, 50, 40, 35, 30, 0
 
-MOST_LEVELS = 100
-"""Operators inside each other; Lean's elaborator gives up at some 250."""
+MOST_LEVELS = 60
+"""Operators inside each other. One may cost three levels in Lean, whose elaborator allows some 200."""
 
 LARGEST = 2**53
 """Every whole number up to this is a double."""
@@ -137,8 +137,10 @@ class Reader:
 
     def _constant(self, value: float, at: Span | None) -> Term | None:
         exact = constant(value)
-        if exact is None:
-            self.complaints.say("SQ0804", at, value=f"{value:.17g}" if value % 1 else f"{value:.0f}")
+        if exact is None and math.isfinite(value):
+            self.complaints.say("SQ0804", at, value=repr(value))
+        elif exact is None:
+            self.complaints.say("SQ0806", at, function=repr(value))
         return exact
 
     def _reading(self, e: Expr, at: Span | None) -> Term | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import heapq
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import inf
 from typing import Any, Protocol
 
@@ -20,9 +20,10 @@ from serq.ir.stage import Delay, Engine, Fifo, SharedProcessor, Stage
 from serq.ir.workload import Batch, Closed, NoArrivals, Poisson, Renewal
 from serq.machine.code import COMPARISONS, compile_value
 from serq.machine.draws import Stream
-from serq.machine.pools import Held, HoldCode, PoolMember, Waiting, fits
+from serq.machine.holds import Holds
+from serq.machine.pools import PoolMember
 from serq.machine.records import Outcome, RunRecord, Samples, Series
-from serq.machine.scope import RunScope
+from serq.machine.scope import ENTRY_VARIABLES, QUEUE_VARIABLES, VICTIM_VARIABLES, RunScope
 from serq.machine.sessions import Session, write_plain_block, write_program
 from serq.machine.settings import Settings
 from serq.machine.stages.base import StageMember
@@ -66,7 +67,6 @@ class Machine:
         self.live = 0
         self.ended = 0
         self.turns = 0
-        self.admissions = 0
         self.sources: dict[str, str] = {}
         self.on_session: list[Callable[[Session], None]] = []
         self._heap: list[tuple[float, int, Callable[[Any], None], Any]] = []
@@ -98,9 +98,8 @@ class Machine:
         self.engines: list[EngineMember] = [
             member for members in self.stages.values() for member in members if member.is_engine
         ]
-        self._free_pools = [
-            member for ms in self.pools.values() for member in ms if member.pool.engine is None
-        ]
+        self.holds = Holds(self, [member for ms in self.pools.values() for member in ms])
+        self._has_pools = bool(self.pools)
         # Every name is known now: the code of engines, pools and sessions may be written.
         for engine in self.engines:
             engine.prepare()
@@ -134,15 +133,31 @@ class Machine:
         return [one(None)] if stage.size is None else [one(i) for i in range(stage.size)]
 
     def _prepare_keys(self, member: PoolMember) -> None:
-        keys = member.pool.queue_keys
-        if keys is None:
-            return
-        names = {"waited": "(m.now - w.joined)"}
+        pool = member.pool
+        if pool.queue_keys is not None:
+            names, attributes = QUEUE_VARIABLES, "w.session.attributes"
+            member.queue_keys = self._keys(pool.queue_keys, "w", names, attributes)
+        if pool.evict_keys is not None:
+            draws, read = "m.machine_draws", "w.read()"
+            member.cache.keys = self._keys(pool.evict_keys, "w", ENTRY_VARIABLES, read, draws)
+        if pool.preempt is not None:
+            names, attributes = VICTIM_VARIABLES, "w.held.session.attributes"
+            member.victim_keys = self._keys(pool.preempt.keys, "w", names, attributes)
+
+    def _keys(
+        self,
+        keys: tuple[Expr, ...],
+        parameter: str,
+        names: Mapping[str, str],
+        attributes: str,
+        draws: str | None = None,
+    ) -> Callable[[Any], tuple[float, ...]]:
+        """Keys as one function of what they rank."""
         functions = []
         for key in keys:
-            scope = RunScope(self, names, attributes="w.session.attributes")
-            functions.append(compile_value(key, scope, "w", scope.lent))
-        member.keys = lambda w: tuple(f(w) for f in functions)
+            scope = RunScope(self, names, attributes=attributes, draws=draws)
+            functions.append(compile_value(key, scope, parameter, scope.lent))
+        return lambda ranked: tuple(f(ranked) for f in functions)
 
     def _gaps(self) -> Callable[[], float] | None:
         arrival = self.program.workload.arrival if self.program.workload else NoArrivals()
@@ -186,7 +201,7 @@ class Machine:
             self.now = time
             self.events += 1
             apply(subject)
-            if self._ready or self._free_pools:
+            if self._ready or self._has_pools:
                 self._settle()
             if not heap or heap[0][0] != time:
                 self._close_instant()
@@ -207,7 +222,7 @@ class Machine:
         while True:
             while ready:
                 self.resume(ready.popleft())
-            if not self._admit_free():
+            if not self._has_pools or not self.holds.admit_free():
                 return
 
     def resume(self, session: Session) -> None:
@@ -219,8 +234,13 @@ class Machine:
         session.wakes += 1
         if session.wakes > WAKE_LIMIT:
             self.fail("SQ0605", None, session=session)
+        session.stage = None
         try:
-            next(session.program)
+            if session.restart is None:
+                next(session.program)
+            else:
+                restart, session.restart = session.restart, None
+                session.program.throw(restart)
         except StopIteration:
             self._end_session(session)
 
@@ -247,6 +267,16 @@ class Machine:
 
     def make_ready(self, session: Session) -> None:
         self._ready.append(session)
+
+    def forget_ready(self, session: Session) -> None:
+        """The session is not to go on: it has lost what it held."""
+        if session in self._ready:
+            self._ready.remove(session)
+
+    def take_number(self) -> int:
+        """The next number of the order in which things happen."""
+        self._number += 1
+        return self._number - 1
 
     # ------------------------------------------------------------ sessions
 
@@ -294,8 +324,9 @@ class Machine:
         self.make_ready(session)
 
     def _end_session(self, session: Session) -> None:
-        while session.holds:
-            self.end_hold(session, session.holds[-1])
+        session.ended = True
+        if session.holds or session.leases:
+            self.holds.end_session(session)
         self._change_live(-1)
         self.ended += 1
         if self._closed:
@@ -317,10 +348,11 @@ class Machine:
         self.turns += 1
         s.attributes[1] += 1.0
         s.turn_started = self.now
-        s.first_token = s.first_engine = None
+        s.first_token = None
         s.tokens = 0
         s.decoded = False
         s.ttft_known = False
+        s.lost_run_at = None
         turn = int(s.attributes[1])
         self.workload_draws = Stream(self.settings.seed, "workload", s.serial, turn)
 
@@ -339,69 +371,6 @@ class Machine:
             s.ttft_known = True
             turn = int(s.attributes[1])
             self.client["ttft"].add(self.now, s.serial, turn, s.first_token - s.turn_started)
-
-    # ------------------------------------------------------------ holds
-
-    def ask(self, s: Session, code: HoldCode) -> bool:
-        """The session joins the queue of the hold's first pool; True: its demand can never fit."""
-        pools = code.pools(s)
-        waiting = Waiting(s, code, pools, self._number, self.now)
-        self._number += 1
-        for (pool, units, room), judged in zip(waiting.needs(), code.judged, strict=True):
-            if not units >= 0 or not room >= 0:
-                self.fail(
-                    "SQ0613", code.statement.at, session=s, name=pool.name, value=show(min(units, room))
-                )
-            if (judged[0] and units > pool.cap) or (judged[1] and room > pool.cap):
-                pool.tally.rejected += 1
-                return True
-        s.waiting = waiting
-        pools[0].enqueue(waiting)
-        return False
-
-    def _admit_free(self) -> bool:
-        """Admit what fits in the pools that no engine admits; whether anybody was."""
-        any_admitted = False
-        for pool in self._free_pools:
-            while pool.queued_count:
-                waiting = pool.head()
-                assert waiting is not None
-                needs = waiting.needs()
-                if not fits(needs):
-                    break
-                self.admit(waiting, needs)
-                self.make_ready(waiting.session)
-                any_admitted = True
-        return any_admitted
-
-    def admit(self, waiting: Waiting, needs: list[tuple[PoolMember, float, float]]) -> None:
-        """Take the units of a hold that fits; its session may run its body."""
-        s = waiting.session
-        first = waiting.pools[0]
-        first.dequeue(waiting)
-        first.tally.queue_admissions += 1
-        first.tally.wait_sum += self.now - waiting.joined
-        for pool, units, _ in needs:
-            pool.take(units)
-        s.admission = float(self.admissions)
-        self.admissions += 1
-        s.waiting = None
-        s.holds.append(Held(waiting.code, {pool: units for pool, units, _ in needs}))
-
-    def end_hold(self, s: Session, held: Held) -> None:
-        """Give everything back; who fits now is admitted before the session goes on."""
-        for pool, units in held.parts.items():
-            pool.give_back(units)
-        s.holds.remove(held)
-        self._admit_free()
-
-    def release(self, s: Session, pool: PoolMember) -> None:
-        """Give the innermost hold's units on `pool` back now; a second time it does nothing."""
-        for held in reversed(s.holds):
-            if pool in held.parts:
-                pool.give_back(held.parts.pop(pool))
-                self._admit_free()
-                return
 
     # ------------------------------------------------------------ guards of generated code
 
@@ -464,9 +433,9 @@ class Machine:
         """What the run leaves behind; call it once, after `run`."""
         settings = self.settings
         self._change_live(0)
-        pools = [member for members in self.pools.values() for member in members]
+        pools = self.holds.pools
         for pool in pools:
-            pool.report_overask()
+            pool.report_end()
         return RunRecord(
             horizon=settings.horizon,
             end=self.now,

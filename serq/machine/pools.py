@@ -6,12 +6,14 @@ behind it waits (semantics, section 5).
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Callable
+from math import ceil, floor
 from typing import TYPE_CHECKING
 
 from attrs import frozen
 
+from serq.machine.cache import Entry, PrefixCache
 from serq.machine.records import PoolTally
 
 if TYPE_CHECKING:
@@ -27,15 +29,28 @@ class HoldCode:
 
     pools: where each part is held. units, reserves: what it asks (units of its pool), read at every
     try; `judged` tells which of them read only attributes and numbers. keep: sets the bindings that
-    the body reads.
+    the body reads. reuse: units of the prefix cache it may consume, None for all of them. cache:
+    units to leave behind, None when it takes no part in the cache. lease: pool and time.
     """
 
     statement: Hold
-    pools: Callable[[Session], tuple[PoolMember, ...]]
+    pools: Callable[[Session], list[PoolMember]]
     units: tuple[Callable[[Session], float], ...]
     reserves: tuple[Callable[[Session], float] | None, ...]
     judged: tuple[tuple[bool, bool], ...]
     keep: Callable[[Session], None] | None
+    reuse: Callable[[Session], float] | None
+    cache: Callable[[Session], float] | None
+    lease: tuple[Callable[[Session], PoolMember], Callable[[Session], float]] | None
+
+
+@frozen(eq=False)
+class Need:
+    """What a waiting hold asks of one pool: the units it takes and the room it must find."""
+
+    pool: PoolMember
+    units: float
+    room: float
 
 
 class Waiting:
@@ -44,7 +59,7 @@ class Waiting:
     __slots__ = ("code", "joined", "number", "pools", "session")
 
     def __init__(
-        self, session: Session, code: HoldCode, pools: tuple[PoolMember, ...], number: int, now: float
+        self, session: Session, code: HoldCode, pools: list[PoolMember], number: int, now: float
     ) -> None:
         self.session = session
         self.code = code
@@ -52,25 +67,64 @@ class Waiting:
         self.number = number
         self.joined = now
 
-    def needs(self) -> list[tuple[PoolMember, float, float]]:
-        """(pool, units, room required) of each part, as the header reads now."""
+    def needs(self) -> list[Need]:
+        """The parts of the hold, as its header reads now, rounded up to blocks."""
         s, code = self.session, self.code
         found = []
         for pool, units_of, reserve_of in zip(self.pools, code.units, code.reserves, strict=True):
             units = units_of(s)
             room = units if reserve_of is None else max(units, reserve_of(s))
-            found.append((pool, units, room))
+            found.append(Need(pool, pool.round_up(units), pool.round_up(room)))
         return found
 
 
+class Part:
+    """What a hold has of one pool.
+
+    units: allocated. room: asked for at admission. position: computed tokens. leased: the body is
+    over, the units stay.
+    """
+
+    __slots__ = ("held", "leased", "pool", "position", "room", "units")
+
+    def __init__(self, held: Held, pool: PoolMember, units: float, room: float, position: float) -> None:
+        self.held = held
+        self.pool = pool
+        self.units = units
+        self.room = room
+        self.position = position
+        self.leased = False
+
+
 class Held:
-    """What a session holds of one hold statement, part by part."""
+    """A hold that was admitted: its parts by pool, fewer as they are released.
 
-    __slots__ = ("code", "parts")
+    advanced: a growing run or a `load` has moved the position of one of them.
+    """
 
-    def __init__(self, code: HoldCode, parts: dict[PoolMember, float]) -> None:
+    __slots__ = ("admission", "advanced", "code", "parts", "session")
+
+    def __init__(self, session: Session, code: HoldCode, admission: int) -> None:
+        self.session = session
         self.code = code
-        self.parts = parts
+        self.admission = admission
+        self.advanced = False
+        self.parts: dict[PoolMember, Part] = {}
+
+    def computed(self, part: Part) -> float:
+        """How much of a part is computed: its position, or all of it if nothing in the hold grew."""
+        return part.position if self.advanced else part.units
+
+
+class Growth:
+    """A `grow` that waits for room."""
+
+    __slots__ = ("part", "session", "units")
+
+    def __init__(self, session: Session, part: Part, units: float) -> None:
+        self.session = session
+        self.part = part
+        self.units = units
 
 
 class PoolMember:
@@ -82,15 +136,133 @@ class PoolMember:
         self.name = pool.name
         self.index = index
         self.cap = pool.cap
+        self.block = pool.block
         self.used = 0.0
-        self.holder_count = 0
+        # The parts held here, in admission order; a dict finds and removes them at once.
+        self.parts: dict[Part, None] = {}
+        self._holders: dict[Session, int] = {}
+        self.stuck: set[int] = set()
+        self.cache = PrefixCache()
         # An ordered dict finds its first entry at once, however many have left before it.
         self.queue: OrderedDict[int, Waiting] = OrderedDict()
+        self.returned: deque[Waiting] = deque()
         self.queued_count = 0
+        self.growths: deque[Growth] = deque()
         self.tally = PoolTally(pool.name, index)
         self._since = 0.0
-        # Set by the machine once expressions can be compiled; None: first in, first out.
-        self.keys: Callable[[Waiting], tuple[float, ...]] | None = None
+        # Set by the machine once expressions can be compiled.
+        self.queue_keys: Callable[[Waiting], tuple[float, ...]] | None = None
+        self.victim_keys: Callable[[Part], tuple[float, ...]] | None = None
+        self.spill: Callable[[Entry], float | None] | None = None
+
+    # ------------------------------------------------------------ amounts
+
+    @property
+    def holder_count(self) -> int:
+        """Sessions that hold units here, each counted once."""
+        return len(self._holders)
+
+    def round_up(self, units: float) -> float:
+        """To whole blocks."""
+        if self.block is None or not units < float("inf"):
+            return units
+        return ceil(units / self.block) * self.block
+
+    def round_down(self, units: float) -> float:
+        if self.block is None or not units < float("inf"):
+            return units
+        return floor(units / self.block) * self.block
+
+    def has_room(self, room: float, but: Part | None = None) -> bool:
+        """Whether `room` more units fit; cached units never count against it.
+
+        With `reserve held`, what other holds have reserved and not allocated counts as taken.
+        """
+        taken = self.used
+        if self.pool.reserve_held:
+            taken += sum(max(0.0, p.room - p.units) for p in self.parts if p is not but)
+        return taken + room <= self.cap
+
+    # ------------------------------------------------------------ the queue
+
+    def enqueue(self, waiting: Waiting, at_head: bool = False) -> None:
+        self.settle_tally()
+        if at_head:
+            self.returned.appendleft(waiting)
+        else:
+            self.queue[waiting.number] = waiting
+        self.queued_count += 1
+
+    def dequeue(self, waiting: Waiting) -> None:
+        self.settle_tally()
+        if waiting.number in self.queue:
+            del self.queue[waiting.number]
+        else:
+            self.returned.remove(waiting)
+        self.queued_count -= 1
+
+    def head(self) -> Waiting | None:
+        """The selected head: least keys, re-read now, ties by joining order; returned ones first."""
+        if self.returned:
+            return self.returned[0]
+        if not self.queue:
+            return None
+        if self.queue_keys is None:
+            return next(iter(self.queue.values()))
+        keys = self.queue_keys
+        return min(self.queue.values(), key=lambda w: (keys(w), w.number))
+
+    # ------------------------------------------------------------ units
+
+    def take(self, held: Held, need: Need, position: float) -> None:
+        """Allocate a part; there is room."""
+        self.settle_tally()
+        part = held.parts[self] = Part(held, self, need.units, need.room, position)
+        self.parts[part] = None
+        self._holders[held.session] = self._holders.get(held.session, 0) + 1
+        self.make_room(need.units)
+        self.used += need.units
+        self.tally.admissions += 1
+
+    def enlarge(self, part: Part, units: float) -> None:
+        """Allocate more to a part; there is room."""
+        self.settle_tally()
+        self.make_room(units)
+        self.used += units
+        part.units += units
+
+    def give_back(self, part: Part) -> None:
+        self.settle_tally()
+        self.used -= part.units
+        del self.parts[part]
+        session = part.held.session
+        if self._holders[session] == 1:
+            del self._holders[session]
+        else:
+            self._holders[session] -= 1
+
+    def make_room(self, units: float) -> None:
+        """Evict cached prefixes until `units` more fit beside what stays."""
+        cache, tally = self.cache, self.tally
+        while cache.units > 0 and self.used + units + cache.units > self.cap:
+            self.settle_tally()
+            entry = cache.least()
+            gone = entry.units if self.block is None else min(entry.units, self.block)
+            if self.spill is not None:
+                self._spill(entry, gone)
+            tally.evicted_units += gone
+            tally.evicted_entries += cache.cut(entry, gone)
+
+    def _spill(self, entry: Entry, units: float) -> None:
+        raise NotImplementedError
+
+    def leave(self, session: Session, units: float) -> None:
+        """A hold of the session ended and leaves a prefix of `units` (whole blocks of it)."""
+        self.settle_tally()
+        number = self.machine.take_number()
+        self.cache.leave(session, self.round_down(units), self.machine.now, number)
+
+    # ------------------------------------------------------------ figures
 
     def settle_tally(self) -> None:
         now = self.machine.now
@@ -98,39 +270,10 @@ class PoolMember:
         if passed:
             tally = self.tally
             tally.used_area += self.used * passed
+            tally.cached_area += self.cache.units * passed
             tally.queue_area += self.queued_count * passed
-            tally.holders_area += self.holder_count * passed
+            tally.holders_area += len(self._holders) * passed
         self._since = now
-
-    def enqueue(self, waiting: Waiting) -> None:
-        self.settle_tally()
-        self.queue[waiting.number] = waiting
-        self.queued_count += 1
-
-    def dequeue(self, waiting: Waiting) -> None:
-        self.settle_tally()
-        del self.queue[waiting.number]
-        self.queued_count -= 1
-
-    def head(self) -> Waiting | None:
-        """The selected head: least keys, re-read now, ties by joining order."""
-        if not self.queue:
-            return None
-        if self.keys is None:
-            return next(iter(self.queue.values()))
-        keys = self.keys
-        return min(self.queue.values(), key=lambda w: (keys(w), w.number))
-
-    def take(self, units: float) -> None:
-        self.settle_tally()
-        self.used += units
-        self.holder_count += 1
-        self.tally.admissions += 1
-
-    def give_back(self, units: float) -> None:
-        self.settle_tally()
-        self.used -= units
-        self.holder_count -= 1
 
     def end_warmup(self) -> None:
         """Forget averages and waiting times; counters count from time 0."""
@@ -140,18 +283,22 @@ class PoolMember:
         tally.wait_sum = 0.0
         self._since = self.machine.now
 
+    def report_end(self) -> None:
+        """Note what waits in vain: a head that asks for more than a cap, growths without an end."""
+        head = self.head()
+        for need in head.needs() if head is not None else ():
+            if need.room > need.pool.cap:
+                need.pool.tally.over_cap = (self.name, need.room)
+        self.tally.stuck = len(self.stuck)
+        self.tally.growing_at_end = len(self.growths)
+        waiting = {growth.part for growth in self.growths}
+        self.tally.growing_stalled = bool(waiting) and all(p in waiting for p in self.parts)
+
     def close(self) -> PoolTally:
         self.settle_tally()
         return self.tally
 
-    def report_overask(self) -> None:
-        """Note on each pool that the head of this queue asks it for more than its cap."""
-        head = self.head()
-        for pool, _, room in head.needs() if head is not None else ():
-            if room > pool.cap:
-                pool.tally.over_cap = (self.name, room)
 
-
-def fits(needs: list[tuple[PoolMember, float, float]]) -> bool:
+def fits(needs: list[Need]) -> bool:
     """Whether every part of a hold has room now."""
-    return all(pool.used + room <= pool.cap for pool, _, room in needs)
+    return all(need.pool.has_room(need.room) for need in needs)

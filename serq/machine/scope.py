@@ -19,6 +19,7 @@ POOL_READS = {
     "free": "({0}.cap - {0}.used)",
     "holders": "{}.holder_count",
     "queued": "{}.queued_count",
+    "blocksize": "{}.block",
 }
 
 ENGINE_VARIABLES: dict[str, str] = {
@@ -45,6 +46,24 @@ RUN_VARIABLES: dict[str, str] = {
 }
 """Variables of one run in keys and `only`, with `r` the run."""
 
+QUEUE_VARIABLES = {"waited": "(m.now - w.joined)"}
+"""Variables of a queue key, with `w` the waiting hold."""
+
+VICTIM_VARIABLES = {
+    "decoding": "w.held.session.decodes()",
+    "admission": "w.held.session.admission",
+    "position": "w.position",
+}
+"""Variables of a preemption key, with `w` the candidate's part."""
+
+ENTRY_VARIABLES = {
+    "size": "w.units",
+    "age": "(m.now - w.released)",
+    "last": "w.released",
+    "waiting": "(w.session.waiting is not None)",
+}
+"""Variables of an eviction key, with `w` the entry."""
+
 CLAIM_VARIABLES: dict[str, str] = {
     "tokens": "e.tokens",
     "prefilled": "e.prefilled",
@@ -65,7 +84,7 @@ class RunScope:
     """A `serq.machine.code.Scope` over a machine.
 
     names: sources of the context variables of this moment. attributes: the source of a session's
-    attribute list ("s.attributes"), or None where there is no session. draws: the source of the
+    attribute list ("s.attributes"), or None where there is no session. session: of the session. draws: the source of the
     random stream, or None where nothing may be drawn. lent: filled with the objects the code names.
     """
 
@@ -73,6 +92,7 @@ class RunScope:
     names: Mapping[str, str] = field(factory=dict)
     attributes: str | None = None
     draws: str | None = None
+    session: str | None = None
     lent: dict[str, Any] = field(factory=dict)
 
     def __attrs_post_init__(self) -> None:
@@ -105,6 +125,9 @@ class RunScope:
     def observable(self, node: Observable, write: Callable[[Expr], str]) -> str:
         if node.function in STAGE_READS:
             return STAGE_READS[node.function].format(self.stage(node.place, write))
+        if node.function == "cachedin":
+            pool = self.pool(node.place, write)
+            return "0.0" if self.session is None else f"{pool}.cache.own_units({self.session})"
         if node.function in POOL_READS:
             return POOL_READS[node.function].format(self.pool(node.place, write))
         raise InternalError(f"no code for {node.function}")

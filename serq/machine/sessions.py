@@ -7,18 +7,21 @@ made ready; local control flow is Python's own.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Sequence
 from math import inf
 from typing import TYPE_CHECKING, Any
 
 from serq.diagnostics import InternalError
-from serq.ir.expr import Expr, Observable, RegisterRead, Var, walk
+from serq.ir.expr import Expr, Observable, Place, RegisterRead, Var, walk
 from serq.ir.server import (
     Block,
     Branch,
     Choose,
+    Drop,
     End,
+    Grow,
     Hold,
+    Load,
     Loop,
     Observe,
     Release,
@@ -35,46 +38,69 @@ from serq.machine.scope import RunScope
 
 if TYPE_CHECKING:
     from serq.machine.loop import Machine
-    from serq.machine.pools import Held, Waiting
+    from serq.machine.pools import Growth, Held, Part, Waiting
     from serq.machine.stages.base import StageMember
 
 STATEMENT_LIMIT = 1_000_000
 """Loop passes of one session at one instant; beyond that the run stops."""
 
 
+class Preempted(BaseException):
+    """Thrown into a session that has lost its hold `held`: the statement starts over.
+
+    Not an Exception, so that nothing but the hold it names will catch it.
+    """
+
+    def __init__(self, held: Held) -> None:
+        super().__init__()
+        self.held = held
+
+
 class Session:
     """One client: its attributes, where it stands, and the tokens of its present turn.
 
     attributes: by slot, `Machine.slots` names them. admission: number of its latest hold admission,
-    infinite if it never held anything. first_token (None before there is one), last_token: times;
-    first_engine: where a prefill gave the first one.
-    tokens: of this turn so far. decoded: the turn has got a decode token. ttft_known: recorded.
+    infinite if it never held anything. first_token (None before there is one), last_token: times.
+    tokens: of this turn so far. decoded: the turn has got a decode token. ttft_known: the time to the
+    first token is recorded, which no later prefill replaces then. stage: where it works now. growth:
+    a `grow` that waits. restart: thrown when it goes on. preempted_at: the position at the last
+    preemption of its hold, -1 for none; lost_run_at: the engine that took a run of this turn away.
     """
 
     __slots__ = (
-        "admission", "attributes", "decoded", "draws", "first_engine", "first_token", "holds",
-        "last_token", "passes", "program", "serial", "tokens", "ttft_known", "turn_started", "waiting",
-        "wakes", "woke_at",
+        "admission", "attributes", "decoded", "draws", "ended", "first_token", "growth", "holds",
+        "last_token", "leases", "lost_run_at", "passes", "preempted_at", "program", "restart", "serial",
+        "stage", "tokens", "ttft_known", "turn_started", "waiting", "wakes", "woke_at",
     )  # fmt: skip
 
     def __init__(self, serial: int, attributes: list[float], draws: Stream) -> None:
         self.serial = serial
         self.attributes = attributes
         self.draws = draws
-        self.program: Iterator[None] = iter(())
+        self.program: Generator[None, None, bool]
         self.admission = inf
         self.holds: list[Held] = []
+        self.leases: list[Part] = []
         self.waiting: Waiting | None = None
+        self.growth: Growth | None = None
+        self.stage: StageMember | None = None
+        self.restart: Preempted | None = None
+        self.preempted_at = -1.0
+        self.lost_run_at: StageMember | None = None
+        self.ended = False
         self.woke_at = -1.0
         self.wakes = 0
         self.passes = 0
         self.turn_started = 0.0
         self.first_token: float | None = None
-        self.first_engine: StageMember | None = None
         self.last_token = 0.0
         self.tokens = 0
         self.decoded = False
         self.ttft_known = False
+
+    def decodes(self) -> bool:
+        """Whether the session's present run is a decode."""
+        return self.stage is not None and self.stage.is_decode(self)
 
 
 class _Lines:
@@ -131,7 +157,17 @@ class SessionWriter:
                 self._hold(s)
             case Release(place=place):
                 pool = self.scope.pool(place, self.value)
-                add(f"m.release(s, {pool})")
+                add(f"m.holds.release(s, {pool})")
+            case Drop(place=place):
+                add(f"m.holds.drop(s, {self.scope.pool(place, self.value)})")
+            case Grow(place=place, amount=amount):
+                at = self.scope.lend("at", s.at)
+                arguments = f"s, {self.scope.pool(place, self.value)}, {self.value(amount)}, {at}"
+                add(f"if m.holds.grow({arguments}): yield")
+            case Load(place=place, amount=amount):
+                at = self.scope.lend("at", s.at)
+                arguments = f"s, {self.scope.pool(place, self.value)}, {self.value(amount)}, {at}"
+                add(f"m.holds.load({arguments})")
             case Branch(test=test, then=then, otherwise=otherwise):
                 at = self.scope.lend("at", s.at)
                 t = self.fresh("t")
@@ -181,7 +217,10 @@ class SessionWriter:
         add(f"{w} = {self.value(s.work)}")
         if s.mode == "decode":
             add(f"{stage}.begin_decode(s)")
-        add(f"if {w} > 0: {stage}.join(s, {s.mode!r}, {w})")
+        part = "None"
+        if s.growing is not None:
+            part = f"m.holds.innermost(s, {self.scope.pool(s.growing, self.value)})"
+        add(f"if {w} > 0: {stage}.join(s, {s.mode!r}, {w}, {part})")
         # No work is done at once: the session goes to the end of the line of ready ones.
         add(f"elif {w} == 0: m.make_ready(s)")
         add(f"else: m.bad_amount({w}, s, {at})")
@@ -191,13 +230,26 @@ class SessionWriter:
         add = self.lines.add
         code = self.scope.lend("hold", compile_hold(self.machine, s))
         h = self.fresh("h")
-        add(f"if m.ask(s, {code}): return True")
+        add(f"if m.holds.ask(s, {code}): return True")
         add("yield")
+        restarts = any(pool.preempt is not None for pool in self.machine.program.pools)
+        if restarts:
+            add("while True:")
+            self.lines.level += 1
         add(f"{h} = s.holds[-1]")
         if any(b.kept for b in s.bindings):
             add(f"{code}.keep(s)")
-        self.block(s.body)
-        add(f"m.end_hold(s, {h})")
+        if restarts:
+            add("try:")
+            self.indented(s.body)
+            add("except Preempted as lost:")
+            add(f"    if lost.held is not {h}: raise")
+            add("    continue")
+            add("break")
+            self.lines.level -= 1
+        else:
+            self.block(s.body)
+        add(f"m.holds.end(s, {h})")
 
     def _choose(self, s: Choose) -> None:
         at = self.scope.lend("at", s.at)
@@ -214,13 +266,14 @@ class SessionWriter:
         add(f"{slot} = {chosen}")
 
 
-def write_program(machine: Machine) -> Callable[[Session, list[float]], Iterator[None]]:
+def write_program(machine: Machine) -> Callable[[Session, list[float]], Generator[None, None, bool]]:
     """The generator function of the whole program: `client(s, attributes)`."""
     program = machine.program
     workload = program.workload
     if workload is None:
         raise InternalError("a program without a workload has no sessions")
-    scope = RunScope(machine, attributes="A", draws="s.draws")
+    scope = RunScope(machine, attributes="A", draws="s.draws", session="s")
+    scope.lent["Preempted"] = Preempted
     scope.lent["range"] = range
     scope.lent["int"] = int
     source = ""
@@ -233,7 +286,7 @@ def write_program(machine: Machine) -> Callable[[Session, list[float]], Iterator
         # The unreachable yield makes a generator of a body that never blocks.
         source += f"def {name}(s, A):\n" + "\n".join(writer.lines.text)
         source += "\n    return False\n    yield\n"
-    client: Callable[[Session, list[float]], Iterator[None]] = build(source, "client", scope.lent)
+    client: Callable[[Session, list[float]], Generator[None, None, bool]] = build(source, "client", scope.lent)
     machine.sources["session"] = source
     return client
 
@@ -258,19 +311,27 @@ def compile_hold(machine: Machine, hold: Hold) -> HoldCode:
     """The header of a hold as functions of its session."""
 
     def function(e: Expr) -> Callable[[Session], float]:
-        scope = RunScope(machine, attributes="s.attributes")
+        scope = RunScope(machine, attributes="s.attributes", draws="s.draws", session="s")
         return compile_value(e, scope, "s", scope.lent)
 
-    scope = RunScope(machine, attributes="s.attributes")
-    writer = Writer(scope, "s")
-    members = "".join(scope.pool(part.place, writer.value) + ", " for part in hold.parts)
-    source = "".join(writer.subs) + f"def pools(s):\n    return ({members})\n"
+    def member(places: Sequence[Place]) -> Callable[[Session], Any]:
+        scope = RunScope(machine, attributes="s.attributes", session="s")
+        writer = Writer(scope, "s")
+        members = ", ".join(scope.pool(place, writer.value) for place in places)
+        source = "".join(writer.subs) + f"def pools(s):\n    return [{members}]\n"
+        found: Callable[[Session], Any] = build(source, "pools", scope.lent)
+        return found
+
+    lease = None
+    if hold.lease is not None:
+        leased, lasts = member([hold.lease[0]]), function(hold.lease[1])
+        lease = ((lambda s: leased(s)[0]), lasts)
     keep = None
     if any(b.kept for b in hold.bindings):
         keep = write_keeper(machine, hold)
     return HoldCode(
         statement=hold,
-        pools=build(source, "pools", scope.lent),
+        pools=member([part.place for part in hold.parts]),
         units=tuple(function(p.units) for p in hold.parts),
         reserves=tuple(None if p.reserve is None else function(p.reserve) for p in hold.parts),
         judged=tuple(
@@ -278,12 +339,15 @@ def compile_hold(machine: Machine, hold: Hold) -> HoldCode:
             for p in hold.parts
         ),
         keep=keep,
+        reuse=None if hold.reuse is None else function(hold.reuse),
+        cache=None if hold.cache is None else function(hold.cache),
+        lease=lease,
     )
 
 
 def write_keeper(machine: Machine, hold: Hold) -> Callable[[Session], None]:
     """Sets the bindings of `at admission` that the body reads."""
-    scope = RunScope(machine, attributes="A", draws=None)
+    scope = RunScope(machine, attributes="A", session="s")
     writer = SessionWriter(machine, scope)
     for binding in hold.bindings:
         if binding.kept:

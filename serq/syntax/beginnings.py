@@ -40,7 +40,7 @@ def unclosed(s: Surprise) -> Mistake | None:
         return None
     suspect = _leans_left(s.tokens)
     if suspect is not None:
-        note = Note("the `}` of this block may be the missing one: the next `}` stands further left", s.at(suspect))
+        note = Note("the `}` of this block may be missing: the next `}` stands further left", s.at(suspect))
     else:
         note = Note("the block begins here", s.at(s.block))
     return Mistake("SQ0112", s.at(), {"read": s.shown()}, notes=(note,), closes=next_item)
@@ -110,10 +110,6 @@ def _word_begins(s: Surprise, after: str) -> Mistake | None:
             return Mistake("SQ0140", s.at(s.index + 1), {"read": operator, "instead": instead})
         return _expression(s)
     return _unknown(s)
-
-
-_GIVES = {"statements": "set", "schedule": "set", "engine": "state", "main": "let", "program": "let", "library": "let"}
-"""By room: the word that gives a name its value there."""
 
 
 def _expression(s: Surprise) -> Mistake | None:

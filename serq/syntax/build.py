@@ -134,7 +134,9 @@ def _block(*rest: Any) -> tree.Block:
 # ---------------------------------------------------------------- devices, engines, schedules
 
 
-def _time_resource(name: Name, parameters: tuple[Name, ...] | None, body: Expr, at: Span) -> tree.TimeResource:
+def _time_resource(
+    name: Name, parameters: tuple[Name, ...] | None, body: Expr, at: Span
+) -> tree.TimeResource:
     return tree.TimeResource(name, parameters or (), body, at)
 
 
@@ -163,7 +165,11 @@ def _schedule(*rest: Any) -> tree.Schedule:
 
 
 def _admit(
-    only: Expr | None, condition: Expr | None, each: Expr | None, taking: tuple[tree.Part, ...] | None, at: Span
+    only: Expr | None,
+    condition: Expr | None,
+    each: Expr | None,
+    taking: tuple[tree.Part, ...] | None,
+    at: Span,
 ) -> tree.Admit:
     return tree.Admit(only, condition, each, taking or (), at)
 
@@ -221,7 +227,9 @@ def _queue_entry(
     return tree.QueueEntry(verb, parameters or (), source, body, at)
 
 
-def _relation(family: Name, verb: Name, source: Name, reader: Name, latency: Expr | None, at: Span) -> tree.Relation:
+def _relation(
+    family: Name, verb: Name, source: Name, reader: Name, latency: Expr | None, at: Span
+) -> tree.Relation:
     return tree.Relation(verb, source, reader, latency, at)
 
 
@@ -258,7 +266,9 @@ def _let_input(name: Name, args: Name, number: Name, external: Text, default: Ex
     return tree.Input(name, external, default, args.at.to(number.at), at)
 
 
-def _define(name: Name, parameters: tuple[Name, ...] | None, body: Expr | tree.Block, at: Span) -> tree.Definition:
+def _define(
+    name: Name, parameters: tuple[Name, ...] | None, body: Expr | tree.Block, at: Span
+) -> tree.Definition:
     return tree.Definition(name, parameters or (), body, at)
 
 

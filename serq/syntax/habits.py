@@ -86,11 +86,11 @@ ITEMS = {
     "arrivals": "requests come from `workload { arrive …; }`",
     "const": "a constant is `let NAME = …;`",
     "var": "a constant is `let NAME = …;`",
-    "param": "an input is `let NAME = args.number(\"NAME\", default);`",
-    "input": "an input is `let NAME = args.number(\"NAME\", default);`",
+    "param": 'an input is `let NAME = args.number("NAME", default);`',
+    "input": 'an input is `let NAME = args.number("NAME", default);`',
     "function": "a definition is `def NAME(…) { … }`",
     "func": "a definition is `def NAME(…) { … }`",
-    "import": "write `use \"std/args\";`",
-    "include": "write `use \"std/args\";`",
+    "import": 'write `use "std/args";`',
+    "include": 'write `use "std/args";`',
 }
 """What declares something elsewhere, and the item to write in `main`."""

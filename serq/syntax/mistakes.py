@@ -7,16 +7,15 @@ of the language, never in those of the grammar's bookkeeping.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any
-
-from attrs import evolve, field, frozen
+from collections.abc import Callable
 
 from serq.diagnostics import Note
 from serq.source import Span
 from serq.spelling import closest
 from serq.syntax import habits
-from serq.syntax.tokens import BAD, END, NUMBER, STRING, WORD, Tokens
+from serq.syntax.beginnings import beginning, foreign, unclosed
+from serq.syntax.surprise import CLOSING, FEW, Mistake, Surprise, either
+from serq.syntax.tokens import BAD, END, NUMBER, STRING, WORD
 
 _PARENTHESES = {
     "branch": "test", "with": "probability", "while": "test", "only": "test", "given": "test",
@@ -32,9 +31,7 @@ _AMOUNTS = {
 }  # fmt: skip
 """By the first word of a statement: what stands in parentheses after the place it names."""
 
-_OPERATORS = frozenset({"+", "-", "*", "/", "^", "?", "<", "<=", ">", ">=", "==", "!=", "&&", "||"})
 _COMPARISONS = frozenset({"<", "<=", ">", ">=", "==", "!="})
-_CLOSING = {"(": ")", "[": "]", "{": "}"}
 _CLAUSES = frozenset({"reserve", "reuse", "at", "cache", "lease"})
 
 
@@ -187,10 +184,9 @@ def _after_value(s: Surprise) -> Mistake | None:
         return None
     previous = s.index - 1
     if s.kind in _COMPARISONS and s.can("&&"):
-        operator = next(
-            (s.tokens.texts[i] for i in range(previous, s.first, -1) if s.tokens.kinds[i] in _COMPARISONS), "<"
-        )
-        return Mistake("SQ0113", s.at(), {"read": s.text, "operator": operator})
+        before = reversed(s.tokens.kinds[s.first : s.index])
+        first = next((kind for kind in before if kind in _COMPARISONS), "<")
+        return Mistake("SQ0113", s.at(), {"read": s.text, "operator": first})
     if s.kind == "=":
         return Mistake("SQ0138", s.at())
     if s.kind == WORD and s.text in habits.OPERATORS:
@@ -226,7 +222,7 @@ def _conditional(s: Surprise) -> Mistake | None:
 def _bracket(s: Surprise) -> Mistake | None:
     """The statement ends, or its block begins, inside `(` or `[`."""
     opener = s.opener
-    if opener is None or (closing := _CLOSING[s.tokens.texts[opener]]) == "}" or not s.can(closing):
+    if opener is None or (closing := CLOSING[s.tokens.texts[opener]]) == "}" or not s.can(closing):
         return None
     if s.kind not in (";", "{", "}", ")", "]", END) and not (s.starts_line and s.text in s.here):
         return None

@@ -37,16 +37,17 @@ PLACES = {
 }
 """Where a room is, for words that were written in another one."""
 
-OPENING = {"(": ")", "[": "]", "{": "}"}
+CLOSING = {"(": ")", "[": "]", "{": "}"}
 """Each opening bracket's other half."""
 
 FEW = 5
 """Choices that a message still lists."""
 
-_FIRST = """
-    device engine pool stage workload server gauge claim let def tokens schedule execute advance admit
-    set observe run hold branch while loop arrive init session cap evict preempt queue
-""".split()
+_FIRST = [
+    "device", "engine", "pool", "stage", "workload", "server", "gauge", "claim", "let", "def", "tokens",
+    "schedule", "execute", "advance", "admit", "set", "observe", "run", "hold", "branch", "while", "loop",
+    "arrive", "init", "session", "cap", "evict", "preempt", "queue",
+]  # fmt: skip
 """The words that people need most, in the order in which a list names them."""
 
 
@@ -59,7 +60,6 @@ def either(kinds: Iterable[str]) -> str:
     if len(words) > FEW + 1:
         words = [*words[:FEW], "…"]
     return f"{', '.join(words[:-1])} or {words[-1]}" if len(words) > 1 else "".join(words)
-
 
 
 @frozen
@@ -112,9 +112,7 @@ class Surprise:
         """There is no blank between the token before and this one."""
         t, i = self.tokens, self.index
         return (
-            i > 0
-            and t.lines[i - 1] == t.lines[i]
-            and t.columns[i - 1] + len(t.texts[i - 1]) == t.columns[i]
+            i > 0 and t.lines[i - 1] == t.lines[i] and t.columns[i - 1] + len(t.texts[i - 1]) == t.columns[i]
         )
 
     @property
@@ -127,7 +125,7 @@ class Surprise:
         open_brackets: list[int] = []
         for i in range(self.first, self.index):
             kind = self.tokens.kinds[i]
-            if kind in _CLOSING:
+            if kind in CLOSING:
                 open_brackets.append(i)
             elif kind in (")", "]", "}") and open_brackets:
                 open_brackets.pop()

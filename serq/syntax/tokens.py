@@ -68,7 +68,11 @@ class Tokens:
         """The stretch from token `first` to token `last`, both included."""
         column = self.columns[last]
         return Span(
-            self.lines[first], self.columns[first], self.lines[last], column + len(self.texts[last]), self.name
+            self.lines[first],
+            self.columns[first],
+            self.lines[last],
+            column + len(self.texts[last]),
+            self.name,
         )
 
 

@@ -6,9 +6,9 @@ ordinary `Name`; which names mean what is for `serq.check` to say.
 
 from __future__ import annotations
 
-from typing import TypeAlias, TypeVar, Union, dataclass_transform
+from typing import ClassVar, TypeAlias, TypeVar, Union, dataclass_transform
 
-from attrs import define, fields
+from attrs import define
 
 from serq.source import Span
 
@@ -26,10 +26,11 @@ class Node:
     """What every node of the tree is."""
 
     __slots__ = ()
+    __match_args__: ClassVar[tuple[str, ...]] = ()
 
     def __repr__(self) -> str:
         # Places are left out: they would drown the rest.
-        shown = (f"{f.name}={getattr(self, f.name)!r}" for f in fields(type(self)) if f.name != "at")
+        shown = (f"{name}={getattr(self, name)!r}" for name in self.__match_args__ if name != "at")
         return f"{type(self).__name__}({', '.join(shown)})"
 
 

@@ -1,8 +1,7 @@
 """The walk over the parse tables, and how it goes on after a mistake.
 
-A *room* is a list of things between braces: the items of `main`, the statements of a block, the
-options of a pool. After a mistake the walk drops the statement or item it stands in and goes on
-with the next one of the same room, so that there is one complaint per statement and none for what
+After a mistake the walk drops the statement or item it stands in and goes on with the next one of
+the same room (see `rooms.py`), so that there is one complaint per statement and none for what
 follows from it.
 """
 
@@ -15,26 +14,12 @@ from serq.source import Span
 from serq.syntax import tree
 from serq.syntax.build import BUILDERS
 from serq.syntax.depth import depth
-from serq.syntax.mistakes import Surprise, explain
+from serq.syntax.mistakes import explain
+from serq.syntax.rooms import ROOMS, room_rule, words_by_room
+from serq.syntax.surprise import Surprise
 from serq.syntax.tables import Rule, Tables
 from serq.syntax.tokens import END, NUMBER, STRING, WORD, Tokens
 from serq.syntax.tree import Name, Text
-
-ROOMS = {
-    "_top": "program",
-    "_item": "main",
-    "_statement": "statements",
-    "_device_item": "device",
-    "_engine_item": "engine",
-    "_schedule_line": "schedule",
-    "_schedule_statement": "schedule",
-    "_pool_option": "pool",
-    "_queue_item": "queue",
-    "_workload_item": "workload",
-    "_request_line": "request",
-    "_definition": "library",
-}
-"""The rules whose lists are rooms; where a state begins several, the first here is the room."""
 
 MOST_COMPLAINTS = 20
 """After this many the rest of the text is skipped: it is hardly a program."""
@@ -388,24 +373,3 @@ class Walk:
         """The words among the tokens from `first` up to and excluding `end`."""
         t = self.tokens
         return [t.texts[i] for i in range(first, end) if t.kinds[i] == WORD]
-
-
-def room_rule(tables: Tables, state: int) -> str | None:
-    """The rule of the room whose next element `state` reads, None in the midst of an element."""
-    gotos = tables.gotos[state]
-    if not gotos:
-        return None
-    return next((rule for rule in ROOMS if rule in gotos), None)
-
-
-def words_by_room(tables: Tables) -> dict[str, list[str]]:
-    """For each word of the language, the rooms in which it begins something."""
-    found: dict[str, list[str]] = {}
-    for state, row in enumerate(tables.actions):
-        rule = room_rule(tables, state)
-        if rule is not None:
-            for word in tables.words & row.keys():
-                rooms = found.setdefault(word, [])
-                if row[word] >= 0 and ROOMS[rule] not in rooms:
-                    rooms.append(ROOMS[rule])
-    return found

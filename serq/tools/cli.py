@@ -113,6 +113,7 @@ def _replacements(command: Callable[..., Any]) -> Callable[..., Any]:
 
 @serq_command.command(
     "run",
+    short_help="Run a program and report.",
     options_metavar="--horizon T [OPTIONS]",
     epilog="\b\nExample:\n  serq run examples/hello.sq --horizon 1000 --warmup 100 --json\n\n" + EXIT_CODES,
 )
@@ -166,7 +167,9 @@ def run_file(
 
 
 @serq_command.command(
-    "check", epilog="\b\nExample:\n  serq check examples/hello.sq examples/papers/*.sq\n\n" + EXIT_CODES
+    "check",
+    short_help="Check programs without running them.",
+    epilog="\b\nExample:\n  serq check examples/hello.sq examples/papers/*.sq\n\n" + EXIT_CODES,
 )
 @click.argument("files", nargs=-1, required=True, metavar="FILE…")
 @_replacements
@@ -196,7 +199,11 @@ def check_files(files: tuple[str, ...], sets: dict[str, str], defs: dict[str, st
     return 0 if all(result.program is not None for result in results) else 1
 
 
-@serq_command.command("ir", epilog="\b\nExample:\n  serq ir examples/hello.sq > hello.json")
+@serq_command.command(
+    "ir",
+    short_help="Print a checked program as JSON.",
+    epilog="\b\nExample:\n  serq ir examples/hello.sq > hello.json",
+)
 @click.argument("file")
 @_replacements
 def print_ir(file: str, sets: dict[str, str], defs: dict[str, str]) -> None:
@@ -205,7 +212,9 @@ def print_ir(file: str, sets: dict[str, str], defs: dict[str, str]) -> None:
 
 
 @serq_command.command(
-    "emit-lean", epilog="\b\nExample:\n  serq emit-lean examples/papers/dai_sarathi.sq -o Sarathi.lean"
+    "emit-lean",
+    short_help="State the claims of a program in Lean 4.",
+    epilog="\b\nExample:\n  serq emit-lean examples/papers/dai_sarathi.sq -o Sarathi.lean",
 )
 @click.argument("file")
 @_replacements
@@ -265,9 +274,15 @@ def _usage_errors() -> Iterator[None]:
 # ---------------------------------------------------------------- saying and writing
 
 
+_MOST_SHOWN = 20
+
+
 def _complain(diagnostics: Sequence[Diagnostic]) -> None:
-    for d in diagnostics:
+    """The first complaints on standard error; somebody who has mended those asks again."""
+    for d in diagnostics[:_MOST_SHOWN]:
         print(show_diagnostic(d), file=sys.stderr)
+    if (more := len(diagnostics) - _MOST_SHOWN) > 0:
+        print(f"… and {more} more", file=sys.stderr)
 
 
 def _print(text: str) -> None:

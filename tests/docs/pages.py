@@ -7,7 +7,8 @@ the line above a fence or a table says how it is tested:
 |---|---|
 | `serq` with a title | a whole program, kept under that name for the console blocks of the page |
 | `serq` after `<!-- fragment: NAME -->` | put into `fragments/NAME.sq` in place of `@` and run |
-| either after `<!-- refused: SQ0901 -->` | refused, with that code (and no other) |
+| the same with `as: FILE` | and kept under that name for the tables below it |
+| either after `<!-- refused: SQ0901 -->` | refused, with those codes, in order |
 | `serq` after `<!-- horizon: T -->` | an unnamed program, run up to T |
 | `console` | commands after `$ ` (continued after `> `) and exactly what they print |
 | `pycon` | a Python session; the sessions of a page are one |

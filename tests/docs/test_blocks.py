@@ -15,6 +15,8 @@ from pathlib import Path
 import pytest
 
 import serq
+from serq.diagnostics import show_diagnostic
+from serq.tools.loading import load_program
 from tests.docs.console import CUT, Console, agrees
 from tests.docs.iterations import iteration_table
 from tests.docs.pages import DOCS, PAGES, SHOWN_ONLY, Block, read_blocks, replace_block
@@ -78,19 +80,20 @@ class Reader:
         if "fragment" in block.asks:
             around = (FRAGMENTS / f"{block.asks['fragment']}.sq").read_text(encoding="utf-8")
             text = around.replace("@", text)
-        elif block.title:
-            (self.folder / block.title).write_text(text, encoding="utf-8")
-        elif "horizon" in block.asks:
+        if file := block.title or block.asks.get("as"):
+            (self.folder / file).write_text(text, encoding="utf-8")
+        if "horizon" in block.asks:
             horizon = float(block.asks["horizon"])
-        elif "refused" not in block.asks:
+        elif not block.title and not {"fragment", "refused"} & set(block.asks):
             yield "nothing says how to test this program"
-        said = serq.check(source=text)
-        wanted = [block.asks["refused"]] if "refused" in block.asks else []
+        loaded = load_program(block.title, source=text)
+        said = loaded.diagnostics
+        wanted = block.asks.get("refused", "").split()
         if [d.code for d in said] != wanted:
-            complaints = "\n".join(serq.diagnostics.show_diagnostic(d) for d in said)
+            complaints = "\n".join(show_diagnostic(d) for d in said)
             yield f"expected {wanted or 'no complaint'}, got\n{complaints or 'none'}"
-        elif not said and not block.title:
-            serq.run(serq.compile(source=text), horizon=horizon)
+        elif loaded.program is not None and not block.title:
+            serq.run(loaded.program, horizon=horizon)
 
     def _python(self, block: Block) -> Iterator[list[str]]:
         test = doctest.DocTestParser().get_doctest(block.text, self.session, str(block), None, 0)

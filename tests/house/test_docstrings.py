@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+import serq
+
 PACKAGE = Path(__file__).parents[2] / "serq"
 FILES = sorted(PACKAGE.rglob("*.py"))
 LONGEST = 400
@@ -18,16 +20,13 @@ def is_record(node: ast.ClassDef) -> bool:
     return all(isinstance(part, ast.AnnAssign) for part in node.body)
 
 
-def undocumented(body: list[ast.stmt], inside: str = "") -> Iterator[str]:
+def undocumented(body: list[ast.stmt]) -> Iterator[str]:
     for node in body:
         if not isinstance(node, ast.ClassDef | ast.FunctionDef) or node.name.startswith("_"):
             continue
-        is_property_setter = any(isinstance(d, ast.Attribute) for d in node.decorator_list)
         bare = isinstance(node, ast.ClassDef) and is_record(node)
-        if ast.get_docstring(node) is None and not bare and not is_property_setter:
-            yield f"line {node.lineno}: {inside}{node.name}"
-        if isinstance(node, ast.ClassDef):
-            yield from undocumented(node.body, f"{node.name}.")
+        if ast.get_docstring(node) is None and not bare:
+            yield f"line {node.lineno}: {node.name}"
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda f: str(f.relative_to(PACKAGE)))
@@ -42,3 +41,13 @@ def test_a_long_file_says_why_it_is_one(file: Path) -> None:
     text = file.read_text(encoding="utf-8")
     doc = ast.get_docstring(ast.parse(text)) or ""
     assert len(text.splitlines()) <= LONGEST or "one file" in doc
+
+
+@pytest.mark.parametrize("name", [name for name in serq.__all__ if not name.startswith("__")])
+def test_the_front_door_is_described_down_to_its_methods(name: str) -> None:
+    thing = getattr(serq, name)
+    assert thing.__doc__
+    if isinstance(thing, type):
+        for word, part in vars(thing).items():
+            if not word.startswith("_") and (callable(part) or isinstance(part, property)):
+                assert part.__doc__, word

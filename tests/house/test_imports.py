@@ -11,19 +11,20 @@ import pytest
 
 PACKAGE = Path(__file__).parents[2] / "serq"
 
-GROUND = {"source", "diagnostics", "codes"}
+GROUND = {"source", "diagnostics", "codes", "spelling"}
 EVERYTHING = GROUND | {"syntax", "ir", "check", "machine", "lean", "claims", "report", "tools", "serq"}
 
 MAY_IMPORT: dict[str, set[str]] = {
     "source": set(),
     "codes": set(),
+    "spelling": set(),
     "diagnostics": {"source", "codes"},
     "syntax": GROUND,
     "ir": GROUND,
-    "check": GROUND | {"syntax", "ir"},
+    "check": GROUND | {"syntax", "ir", "machine.values"},
     "machine": GROUND | {"ir"},
     "lean": GROUND | {"ir"},
-    "claims": GROUND | {"ir", "machine.records", "machine.code"},
+    "claims": GROUND | {"ir", "machine"},
     "report": GROUND | {"ir", "machine.records"},
     "tools": EVERYTHING,
     "serq": EVERYTHING,

@@ -8,6 +8,7 @@ from serq.machine.records import StageTally
 
 if TYPE_CHECKING:
     from serq.machine.loop import Machine
+    from serq.machine.pools import Part
     from serq.machine.sessions import Session
 
 
@@ -24,9 +25,20 @@ class StageMember:
         self.tally = StageTally(name, index, self.is_engine)
         self._since = 0.0
 
-    def join(self, session: Session, mode: str | None, work: float) -> None:
-        """A job of `work` (time, or tokens at an engine; above 0) joins now."""
+    def join(self, session: Session, mode: str | None, work: float, part: Part | None) -> None:
+        """A job of `work` (time, or tokens at an engine; above 0) joins now.
+
+        part: what grows with the position of a run at an engine, if anything.
+        """
         raise NotImplementedError
+
+    def cancel(self, session: Session) -> None:
+        """The session's job goes without being done."""
+        raise NotImplementedError
+
+    def is_decode(self, session: Session) -> bool:
+        """Whether the session's job here is a decode."""
+        return False
 
     def busy(self) -> float:
         """Servers, or jobs, at work."""

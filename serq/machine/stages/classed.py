@@ -97,6 +97,9 @@ class ClassedRuns:
     def _want(self, run: Run) -> float:
         return min(run.remaining, self.engine.each_constant)
 
+    def find(self, session: Session) -> Run | None:
+        return next((run for run in self.runs() if run.session is session), None)
+
     def work(self) -> float:
         return self.engine.unfinished
 

@@ -47,6 +47,23 @@ class EachRun:
     def work(self) -> float:
         return sum((run.remaining for run in self._runs), 0.0)
 
+    def find(self, session: Session) -> Run | None:
+        return next((run for run in self._runs if run.session is session), None)
+
+    def remove(self, run: Run) -> None:
+        """A run is preempted; what the batch gave it is taken back."""
+        del self._runs[run]
+        n = self._batch.pop(run, 0.0)
+        if n:
+            e = self.engine
+            e.left += n
+            e.tokens -= n
+            if run.is_decode:
+                e.decoders -= 1
+            else:
+                e.prefilled -= n
+                e.attention -= n * ((0.0 if run.part is None else run.part.position) + n / 2)
+
     def demand(self) -> float:
         each = self.engine.each
         return sum(
@@ -68,11 +85,11 @@ class EachRun:
         for run in waiting:
             if self.engine.left <= 0:
                 return
-            if code.only is None or code.only(run):
-                self.serve(run)
+            if run in self._runs and (code.only is None or code.only(run)) and not self.serve(run):
+                return
 
-    def serve(self, run: Run) -> None:
-        """Give a run what it may have of the budget that is left."""
+    def serve(self, run: Run) -> bool:
+        """Give a run what it may have of the budget that is left; False if it was preempted itself."""
         e = self.engine
         if run.is_decode:
             n = min(1.0, run.remaining, e.left)
@@ -82,7 +99,9 @@ class EachRun:
                 n = floor(n / e.granule) * e.granule if e.granule <= n else 0.0
         if n <= 0:
             e.refused = True
-            return
+            return True
+        if run.part is not None and not e.make_memory(run, n):
+            return run in self._runs
         self._batch[run] = n
         e.left -= n
         e.tokens += n
@@ -90,7 +109,8 @@ class EachRun:
             e.decoders += 1
         else:
             e.prefilled += n
-            e.attention += n * (n / 2)
+            e.attention += n * ((0.0 if run.part is None else run.part.position) + n / 2)
+        return True
 
     def serve_first_prefill(self) -> bool:
         prefills = [r for r in self._runs if not r.is_decode]
@@ -103,7 +123,8 @@ class EachRun:
         for run in sorted(self._runs, key=lambda r: r.order):
             if self.engine.left <= 0:
                 return
-            self.serve(run)
+            if run in self._runs and not self.serve(run):
+                return
 
     def take_back(self) -> None:
         """Cancel what the batch was given so far."""
@@ -120,6 +141,8 @@ class EachRun:
         done = []
         for run, n in self._batch.items():
             run.remaining -= n
+            if run.part is not None:
+                run.part.position += n
             if run.is_decode:
                 e.add_token(run.session)
             if run.remaining <= 0:

@@ -16,7 +16,7 @@ from serq.ir.schedule import Admit, Advance, ExclusivePrefill, ScheduleBranch, S
 from serq.ir.schedule import ScheduleStatement as Statement
 from serq.ir.stage import Engine
 from serq.machine.code import compile_truth, compile_value, variables
-from serq.machine.pools import PoolMember, fits
+from serq.machine.pools import Part, PoolMember, fits
 from serq.machine.scope import ENGINE_VARIABLES, RUN_VARIABLES, RunScope
 from serq.machine.stages.base import StageMember
 from serq.machine.stages.classed import ClassedRuns, tells_apart
@@ -239,7 +239,7 @@ class EngineMember(StageMember):
         total = 0.0
         for run in runs:
             if run.is_decode == decode:
-                total += sum(held.parts.get(memory, 0.0) for held in run.session.holds)
+                total += sum(h.parts[memory].units for h in run.session.holds if memory in h.parts)
         return total
 
     def has_work(self) -> bool:
@@ -247,13 +247,54 @@ class EngineMember(StageMember):
 
     # ------------------------------------------------------------ runs
 
-    def join(self, session: Session, mode: str | None, work: float) -> None:
+    def join(self, session: Session, mode: str | None, work: float, part: Part | None) -> None:
         self.change_present(+1)
-        run = Run(session, mode == "decode", work, session.admission, self.joined, self.machine.now)
+        decode, now = mode == "decode", self.machine.now
+        run = Run(session, decode, work, session.admission, self.joined, now, part)
+        session.stage = self
+        if part is not None:
+            part.held.advanced = True
+            self.use_plain()
         self.joined += 1
         self.decoding += run.is_decode
         self.unfinished += work
         self.residents.add(run)
+
+    def is_decode(self, session: Session) -> bool:
+        run = self.residents.find(session)
+        return run is not None and run.is_decode
+
+    def cancel(self, session: Session) -> None:
+        """A run is preempted: its tokens of this iteration go back to the budget."""
+        self.use_plain()
+        run = self.residents.find(session)
+        assert run is not None and isinstance(self.residents, EachRun)
+        self.residents.remove(run)
+        self.change_present(-1)
+        self.decoding -= run.is_decode
+        session.lost_run_at = self
+
+    def make_memory(self, run: Run, tokens: float) -> bool:
+        """The run's hold grows to the position that `tokens` more reach; False: no room, no tokens.
+
+        Where it does not fit, victims lose theirs, the run itself perhaps.
+        """
+        part = run.part
+        assert part is not None
+        pool = part.pool
+        more = pool.round_up(part.position + tokens) - part.units
+        while more > 0 and not pool.has_room(more, part):
+            holds = self.machine.holds
+            victim = holds.choose_victim(pool)
+            if victim is None:
+                return False
+            self.preempted += 1
+            holds.preempt(victim)
+            if victim is part:
+                return False
+        if more > 0:
+            pool.enlarge(part, more)
+        return True
 
     def end_run(self, run: Run) -> None:
         """A run that has all its tokens leaves; called in serving order."""
@@ -274,16 +315,20 @@ class EngineMember(StageMember):
 
     def end_prefill(self, session: Session) -> None:
         """A prefill is done: the next token of the turn, or its first one, again if need be."""
-        if session.decoded:
+        lost = session.lost_run_at is self and session.first_token is not None
+        if session.decoded or lost:
             self.add_token(session)
+        elif session.ttft_known:
+            # A decode of no tokens has settled the first one: one more token, but no gap to measure.
+            session.tokens += 1
+            session.last_token = self.machine.now
         else:
             session.first_token = session.last_token = self.machine.now
-            session.first_engine = self
             session.tokens = 1
 
     def begin_decode(self, session: Session) -> None:
-        """A decode begins; one that follows the first token at once settles when that was."""
-        if session.first_engine is self and session.first_token == self.machine.now:
+        """A decode begins, of whatever length: right after the first token it settles when that was."""
+        if session.first_token == self.machine.now:
             self.machine.know_ttft(session)
 
     def add_gaps(self, gap: float, count: int) -> None:
@@ -419,7 +464,7 @@ class EngineMember(StageMember):
         if not fits(needs):
             return False
         machine = self.machine
-        machine.admit(waiting, needs)
+        machine.holds.admit(waiting, needs)
         self.admitted += 1
         joined = self.joined
         machine.resume(waiting.session)

@@ -10,6 +10,7 @@ from serq.machine.stages.base import StageMember
 
 if TYPE_CHECKING:
     from serq.machine.loop import Machine
+    from serq.machine.pools import Part
     from serq.machine.sessions import Session
 
 
@@ -36,8 +37,9 @@ class FifoMember(StageMember):
         # A dict keeps the order in which service began, so that sums come out the same every run.
         self.serving: dict[Job, None] = {}
 
-    def join(self, session: Session, mode: str | None, work: float) -> None:
+    def join(self, session: Session, mode: str | None, work: float, part: Part | None) -> None:
         self.change_present(+1)
+        session.stage = self
         job = Job(session, work, self.machine.now)
         if len(self.serving) < self.servers:
             self._start(job)
@@ -51,7 +53,20 @@ class FifoMember(StageMember):
         if job.due < inf:
             self.machine.schedule(job.due, self._end, job)
 
+    def cancel(self, session: Session) -> None:
+        self.change_present(-1)
+        for job in self.line:
+            if job.session is session:
+                self.line.remove(job)
+                return
+        job = next(job for job in self.serving if job.session is session)
+        del self.serving[job]
+        if self.line:
+            self._start(self.line.popleft())
+
     def _end(self, job: Job) -> None:
+        if job not in self.serving:
+            return
         del self.serving[job]
         self.leave(job.session, job.joined, job.started)
         if self.line:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from serq.machine.pools import Part
     from serq.machine.sessions import Session
 
 
@@ -12,19 +13,27 @@ class Run:
     """A prefill or a decode.
 
     remaining: tokens still needed (while a run belongs to a segment, `finish` counts instead).
-    order: (admission number, joining number), the engine's standing order. mark: the iteration in
+    part: what grows with it. order: (admission number, joining number), the engine's standing order. mark: the iteration in
     which it last got tokens.
     """
 
     __slots__ = (
         "admission", "counted", "finish", "is_decode", "joined_at", "mark", "order", "remaining",
-        "segment", "session", "since", "total",
+        "part", "segment", "session", "since", "total",
     )  # fmt: skip
 
     def __init__(
-        self, session: Session, is_decode: bool, work: float, admission: float, joined: int, now: float
+        self,
+        session: Session,
+        is_decode: bool,
+        work: float,
+        admission: float,
+        joined: int,
+        now: float,
+        part: Part | None,
     ) -> None:
         self.session = session
+        self.part = part
         self.is_decode = is_decode
         self.remaining = work
         self.total = work

@@ -1,0 +1,177 @@
+"""Every name in a program means something of the right kind.
+
+A program that was read from text meets these rules while it is lowered; one that was written by
+another program, as JSON, meets them here.
+"""
+
+from __future__ import annotations
+
+from serq.check.complaints import Complaints
+from serq.check.readings import places_of, readings, schedule_statements, statements_of
+from serq.check.trees import NOWHERE
+from serq.ir.claim import AtEnd
+from serq.ir.expr import (
+    Attr,
+    Binary,
+    Draw,
+    Expr,
+    Fold,
+    Func,
+    Local,
+    Observable,
+    RegisterRead,
+    Summary,
+    Unary,
+    Var,
+    walk,
+)
+from serq.ir.moments import (
+    AGGREGATES,
+    BUILT_IN_SIZES,
+    BUILT_IN_VALUES,
+    FUNCTIONS,
+    LAWS,
+    OBSERVABLES,
+    POOL_OBSERVABLES,
+    SUMMARIES,
+    VARIABLES,
+)
+from serq.ir.program import Program
+from serq.ir.schedule import SetRegister
+from serq.ir.server import Choose, Hold, Observe, Run, Set, Statement
+from serq.ir.stage import Engine
+from serq.source import Span
+
+OPERATORS = frozenset(
+    {"+", "-", "*", "/", "^", "<", "<=", ">", ">=", "==", "!=", "&&", "||"}
+)  # fmt: skip
+
+
+def check_references(program: Program, complaints: Complaints) -> None:
+    """Complain about names that nothing declares, and words that the language does not have."""
+    References(program, complaints).check()
+
+
+class References:
+    """What a program declares, while its parts are looked through."""
+
+    def __init__(self, program: Program, complaints: Complaints) -> None:
+        self.program = program
+        self.complaints = complaints
+        self.engines = {s.name for s in program.stages if isinstance(s, Engine)}
+        self.stages = {s.name for s in program.stages}
+        self.pools = {p.name for p in program.pools}
+        self.devices = {d.name for d in program.devices}
+        self.attributes = {a.name for a in program.attributes} | {*BUILT_IN_SIZES, *BUILT_IN_VALUES}
+        engines = [s for s in program.stages if isinstance(s, Engine)]
+        self.registers = {(e.name, r.name) for e in engines for r in e.registers}
+        self.locals = {let.name for e in engines for let in e.schedule.lets}
+
+    def check(self) -> None:
+        """Look through the whole program."""
+        self.declarations()
+        for s in statements_of(self.program):
+            self.statement(s)
+        for reading in readings(self.program):
+            for node in walk(reading.expr):
+                self.expression(node)
+        for claim in self.program.claims:
+            if not isinstance(claim, AtEnd):
+                self.known("engine", claim.engine.name, self.engines, claim.at)
+
+    def known(self, kind: str, name: str, names: set[str], at: Span | None) -> None:
+        """Complain unless `name` is one of `names`."""
+        if name != NOWHERE and name not in names:
+            self.complaints.say("SQ0280", at, kind=kind, name=name)
+
+    def word(self, kind: str, word: str, fits: bool, at: Span | None) -> None:
+        """Complain about a word that means nothing, or is used in a way that means nothing."""
+        if not fits:
+            self.complaints.say("SQ0281", at, kind=kind, word=word)
+
+    def declarations(self) -> None:
+        """Names are declared once, and the records that refer to each other agree."""
+        seen: set[str] = set()
+        program = self.program
+        named = (*program.devices, *program.stages, *program.pools, *program.gauges, *program.claims)
+        for record in named:
+            if record.name in seen:
+                self.complaints.say("SQ0210", record.at, kind="name", name=record.name)
+            seen.add(record.name)
+        for stage in program.stages:
+            if isinstance(stage, Engine):
+                self.known("device", stage.device, self.devices, stage.at)
+                for s in schedule_statements(stage.schedule.statements):
+                    if isinstance(s, SetRegister) and (stage.name, s.register) not in self.registers:
+                        self.complaints.say("SQ0280", s.at, kind="register", name=s.register)
+        for pool in program.pools:
+            for engine in (pool.engine, pool.memory_of):
+                if engine is not None:
+                    self.known("engine", engine, self.engines, pool.at)
+            if pool.spill is not None:
+                self.known("pool", pool.spill.tier, self.pools, pool.spill.at)
+                self.known("stage", pool.spill.via, self.stages, pool.spill.at)
+        for attribute in program.attributes:
+            fits = attribute.kind in ("size", "value", "cost")
+            self.word("kind of attribute", attribute.kind, fits, attribute.at)
+
+    def statement(self, s: Statement) -> None:
+        """The resources and attributes that a statement names."""
+        for place in places_of(s):
+            served = isinstance(s, Run) and any(place is p for p in s.places)
+            kind, names = ("stage", self.stages) if served else ("pool", self.pools)
+            self.known(kind, place.name, names, place.at)
+        match s:
+            case Set(attribute=name) | Choose(attribute=name):
+                self.known("attribute", name, self.attributes, s.at)
+            case Observe(name=name):
+                self.known("observation", name, set(self.program.observes), s.at)
+            case Run(places=places, mode=mode):
+                self.word("run without a stage", "run", bool(places), s.at)
+                engine = any(p.name in self.engines for p in places)
+                known = all(p.name in self.stages for p in places)
+                fits = mode in (("prefill", "decode") if engine else (None,))
+                self.word("mode of a run", str(mode), fits or not known, s.at)
+            case Hold(parts=parts):
+                self.word("hold of nothing", "hold", bool(parts), s.at)
+            case _:
+                pass
+
+    def expression(self, node: Expr) -> None:
+        """One part of an expression."""
+        at = node.at
+        match node:
+            case Attr(name=name):
+                self.known("attribute", name, self.attributes, at)
+            case Var(name=name):
+                self.known("variable", name, set(VARIABLES), at)
+            case RegisterRead(engine=engine, name=name):
+                if (engine, name) not in self.registers:
+                    self.complaints.say("SQ0280", at, kind="register", name=name)
+            case Local(name=name):
+                self.known("`let`", name, self.locals, at)
+            case Observable(function=function, place=place, arguments=arguments):
+                self.word("call", function, function in OBSERVABLES, at)
+                if function in POOL_OBSERVABLES:
+                    self.known("pool", place.name, self.pools, at)
+                elif function == "budget_left":
+                    self.known("engine", place.name, self.engines, at)
+                else:
+                    self.known("stage", place.name, self.stages, at)
+                wanted = 2 if function == "price" else 0
+                self.word("number of arguments for", function, len(arguments) == wanted, at)
+            case Summary(function=function, observation=observation):
+                self.word("call", function, function in SUMMARIES, at)
+                self.known("observation", observation, set(self.program.observes), at)
+            case Func(function=function, arguments=arguments):
+                self.word("function", function, FUNCTIONS.get(function) == len(arguments), at)
+            case Draw(law=law, arguments=arguments):
+                self.word("distribution", law, LAWS.get(law) == len(arguments), at)
+            case Fold(kind=kind, terms=terms):
+                self.word("aggregate", kind, kind in AGGREGATES and bool(terms), at)
+            case Unary(operator=operator):
+                self.word("operator", operator, operator in ("-", "!"), at)
+            case Binary(operator=operator):
+                self.word("operator", operator, operator in OPERATORS, at)
+            case _:
+                pass

@@ -1,0 +1,110 @@
+"""The tree read generically: its nodes, the names in them, and copies with changed parts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
+
+import attrs
+
+from serq.ir.moments import OBSERVABLES
+from serq.source import Span
+from serq.syntax import tree
+
+T = TypeVar("T")
+
+NOWHERE = ""
+"""The name of something about which a complaint was already made."""
+
+FIELDS: dict[type, tuple[str, ...]] = {
+    cls: tuple(f.name for f in attrs.fields(cls))
+    for cls in vars(tree).values()
+    if isinstance(cls, type) and attrs.has(cls) and cls.__module__ == tree.__name__
+}
+"""The fields of every class of the tree, its place included."""
+
+
+def rebuild(node: T, change: Callable[[Any], Any]) -> T:
+    """`node` with `change` applied to its parts; `node` itself if none of them changed."""
+    names = FIELDS.get(type(node))
+    if names is None:
+        return node
+    parts = {}
+    same = True
+    for name in names:
+        part = getattr(node, name)
+        new = part if name == "at" else change(part)
+        same = same and new is part
+        parts[name] = new
+    return node if same else type(node)(**parts)
+
+
+def walk(node: Any) -> Iterator[Any]:
+    """`node` and every node of the tree inside it, outermost first."""
+    stack = [node]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, tuple):
+            stack.extend(reversed(node))
+        elif type(node) in FIELDS:
+            yield node
+            stack.extend(reversed([getattr(node, name) for name in FIELDS[type(node)]]))
+
+
+def is_bare(reference: tree.Reference) -> bool:
+    """A name alone."""
+    return reference.index is None and reference.member is None
+
+
+def assigned(body: Any) -> Iterator[str]:
+    """The names that statements or aggregates in `body` assign or bind."""
+    for node in walk(body):
+        match node:
+            case tree.Assign() | tree.CostRecord() | tree.Choose() | tree.Mark():
+                yield node.name.text
+            case tree.Aggregate():
+                yield node.variable.text
+            case tree.Hold():
+                yield from (name.text for name, _ in node.bindings)
+
+
+def reads(e: Any) -> Iterator[str]:
+    """The names that an expression reads."""
+    return (node.name.text for node in walk(e) if isinstance(node, tree.Reference))
+
+
+def draws(e: Any) -> bool:
+    """Whether an expression has a draw in it."""
+    return any(isinstance(node, tree.Draw) for node in walk(e))
+
+
+def occurrences(body: Any, parameter: str) -> int:
+    """How often `body` reads a name."""
+    return sum(1 for name in reads(body) if name == parameter)
+
+
+def live_read(e: Any) -> str | None:
+    """What `e` reads that changes while statements run: the clock or live state, or None."""
+    for node in walk(e):
+        if isinstance(node, tree.Reference) and node.name.text == "now":
+            return "now"
+        if isinstance(node, tree.Call) and node.name.text in OBSERVABLES:
+            return f"{node.name.text}(…)"
+    return None
+
+
+def nothing(at: Span) -> tree.Reference:
+    """Stands for an expression about which a complaint was made."""
+    return tree.Reference(tree.Name(NOWHERE, at), None, None, at)
+
+
+def nothing_runs(at: Span) -> tree.Run:
+    """Stands for statements about which a complaint was made; time passes in it."""
+    return tree.Run((nothing(at),), None, nothing(at), None, at)
+
+
+def nothing_like(what: T, at: Span) -> T:
+    """Stands for the body of a definition about whose use a complaint was made."""
+    if isinstance(what, tree.Block):
+        return tree.Block((nothing_runs(at),), at)  # type: ignore[return-value]
+    return nothing(at)  # type: ignore[return-value]

@@ -1,0 +1,277 @@
+"""Holds: how sessions get units of pools, let them grow, lose them and give them back.
+
+Source of every rule: semantics, sections 5 to 7.
+"""
+
+from __future__ import annotations
+
+from math import inf
+from typing import TYPE_CHECKING, Any
+
+from serq.machine.pools import Growth, Held, HoldCode, Need, Part, PoolMember, Waiting, fits
+from serq.machine.sessions import Preempted, Session
+from serq.machine.values import show
+
+if TYPE_CHECKING:
+    from serq.machine.loop import Machine
+    from serq.source import Span
+
+CACHED, COMPUTED = 2, 3
+"""Slots of the attributes that holds set."""
+
+
+class Holds:
+    """The holds of one run. `pools`: every member, in the order of declaration."""
+
+    def __init__(self, machine: Machine, pools: list[PoolMember]) -> None:
+        self.machine = machine
+        self.pools = pools
+        self.free_pools = [pool for pool in pools if pool.pool.engine is None]
+        self.admissions = 0
+
+    # ------------------------------------------------------------ asking and admitting
+
+    def ask(self, s: Session, code: HoldCode) -> bool:
+        """The session joins the queue of the hold's first pool; True: its demand can never fit."""
+        machine = self.machine
+        pools = code.pools(s)
+        waiting = Waiting(s, code, pools, machine.take_number(), machine.now)
+        for need, (units_last, room_lasts) in zip(waiting.needs(), code.judged, strict=True):
+            pool = need.pool
+            if not need.units >= 0 or not need.room >= 0:
+                amount = show(min(need.units, need.room))
+                machine.fail("SQ0613", code.statement.at, session=s, name=pool.name, value=amount)
+            if (units_last and need.units > pool.cap) or (room_lasts and need.room > pool.cap):
+                pool.tally.rejected += 1
+                return True
+        self._wait(waiting)
+        return False
+
+    def _wait(self, waiting: Waiting, at_head: bool = False) -> None:
+        waiting.session.waiting = waiting
+        waiting.pools[0].enqueue(waiting, at_head)
+
+    def admit_free(self) -> bool:
+        """Serve the pools that no engine admits: growths first, then the queue; whether any moved."""
+        moved = False
+        for pool in self.pools:
+            while pool.growths and pool.has_room(pool.growths[0].units, pool.growths[0].part):
+                growth = pool.growths.popleft()
+                pool.enlarge(growth.part, growth.units)
+                growth.session.growth = None
+                self.machine.make_ready(growth.session)
+                moved = True
+        for pool in self.free_pools:
+            while pool.queued_count:
+                waiting = pool.head()
+                assert waiting is not None
+                needs = waiting.needs()
+                if not fits(needs):
+                    break
+                self.admit(waiting, needs)
+                self.machine.make_ready(waiting.session)
+                moved = True
+        return moved
+
+    def admit(self, waiting: Waiting, needs: list[Need]) -> None:
+        """Take the units of a hold that fits; its session may run its body."""
+        s, code, machine = waiting.session, waiting.code, self.machine
+        first = waiting.pools[0]
+        first.dequeue(waiting)
+        first.tally.queue_admissions += 1
+        first.tally.wait_sum += machine.now - waiting.joined
+        s.waiting = None
+        held = Held(s, code, self.admissions)
+        s.admission = float(self.admissions)
+        self.admissions += 1
+        consumed = dict.fromkeys(waiting.pools, 0.0)
+        if code.cache is not None:
+            reuse = inf if code.reuse is None else code.reuse(s)
+            for pool in waiting.pools:
+                pool.settle_tally()
+                consumed[pool] = pool.cache.consume(s, pool.round_down(reuse))
+            s.attributes[CACHED] = max(consumed.values())
+        for need in needs:
+            need.pool.take(held, need, consumed[need.pool])
+        s.holds.append(held)
+
+    # ------------------------------------------------------------ giving back
+
+    def end(self, s: Session, held: Held) -> None:
+        """The body is over: everything but a lease is given back, and who fits now is admitted."""
+        lease = held.code.lease
+        keep = None if lease is None else held.parts.get(lease[0](s))
+        for part in list(held.parts.values()):
+            if part is not keep:
+                self._give_back(part)
+        s.holds.remove(held)
+        s.attributes[COMPUTED] = 0.0
+        s.preempted_at = -1.0
+        if keep is not None and lease is not None:
+            self._lease(s, keep, lease[1](s))
+        self.admit_free()
+
+    def _give_back(self, part: Part) -> None:
+        """A part is released; with `cache`, what is computed of it stays behind as a prefix."""
+        held = part.held
+        s = held.session
+        del held.parts[part.pool]
+        left = None
+        if held.code.cache is not None:
+            left = min(held.code.cache(s), held.computed(part))
+        part.pool.give_back(part)
+        if left is not None:
+            part.pool.leave(s, left)
+
+    def _lease(self, s: Session, part: Part, lasts: float) -> None:
+        part.leased = True
+        s.leases.append(part)
+        if lasts <= 0:
+            self._end_lease(part)
+        elif lasts < inf:
+            machine = self.machine
+            machine.schedule(machine.now + lasts, self._lease_over, part)
+
+    def _lease_over(self, part: Part) -> None:
+        if part.leased:
+            self._end_lease(part)
+            self.admit_free()
+
+    def _end_lease(self, part: Part) -> None:
+        part.leased = False
+        part.held.session.leases.remove(part)
+        self._give_back(part)
+
+    def release(self, s: Session, pool: PoolMember) -> None:
+        """Give the innermost hold's units on `pool` back now, or end a lease; else do nothing."""
+        for held in reversed(s.holds):
+            if pool in held.parts:
+                self._give_back(held.parts[pool])
+                self.admit_free()
+                return
+        for part in reversed(s.leases):
+            if part.pool is pool:
+                self._end_lease(part)
+                self.admit_free()
+                return
+
+    def drop(self, s: Session, pool: PoolMember) -> None:
+        """Discard the session's own cache entry."""
+        pool.settle_tally()
+        pool.cache.drop(s)
+
+    def end_session(self, s: Session) -> None:
+        """Whatever the session still holds or leases is given back."""
+        while s.holds:
+            held = s.holds[-1]
+            for part in list(held.parts.values()):
+                self._give_back(part)
+            s.holds.remove(held)
+        for part in list(s.leases):
+            self._end_lease(part)
+        self.admit_free()
+
+    # ------------------------------------------------------------ growing
+
+    def innermost(self, s: Session, pool: PoolMember) -> Part | None:
+        """The part of the session's innermost hold on `pool`."""
+        for held in reversed(s.holds):
+            if pool in held.parts:
+                return held.parts[pool]
+        return None
+
+    def grow(self, s: Session, pool: PoolMember, units: float, at: Span | None) -> bool:
+        """Enlarge the innermost hold; True when the session has to wait, or starts its hold over."""
+        if not units >= 0:
+            self.machine.fail("SQ0613", at, session=s, name=pool.name, value=show(units))
+        part = self.innermost(s, pool)
+        if part is None:
+            return False
+        units = pool.round_up(units)
+        while not pool.has_room(units, part):
+            victim = self.choose_victim(pool)
+            if victim is None:
+                s.growth = Growth(s, part, units)
+                pool.growths.append(s.growth)
+                return True
+            self.preempt(victim)
+            if victim.held.session is s:
+                self.admit_free()
+                return True
+        pool.enlarge(part, units)
+        return False
+
+    def load(self, s: Session, pool: PoolMember, tokens: float, at: Span | None) -> None:
+        """`tokens` more of the hold are computed: they came from elsewhere."""
+        if not tokens >= 0:
+            self.machine.fail("SQ0613", at, session=s, name=pool.name, value=show(tokens))
+        part = self.innermost(s, pool)
+        if part is None:
+            return
+        if part.position + tokens > part.units:
+            self.machine.fail(
+                "SQ0614", at, session=s, name=pool.name, value=show(tokens), units=show(part.units),
+                position=show(part.position),
+            )  # fmt: skip
+        part.position += tokens
+        part.held.advanced = True
+
+    # ------------------------------------------------------------ preemption
+
+    def choose_victim(self, pool: PoolMember) -> Part | None:
+        """Whose hold is taken when a growth does not fit; None: nobody's, the growth waits.
+
+        In an engine's memory only sessions with a run at that engine are candidates.
+        """
+        if pool.victim_keys is None:
+            return None
+        keys = pool.victim_keys
+        engine = self._engine_of(pool)
+        best: Part | None = None
+        least: Any = None
+        for part in pool.parts:
+            if part.leased or (engine is not None and part.held.session.stage is not engine):
+                continue
+            rank = (keys(part), -part.held.admission)
+            if best is None or rank < least:
+                best, least = part, rank
+        return best
+
+    def _engine_of(self, pool: PoolMember) -> Any:
+        name = pool.pool.memory_of
+        return None if name is None else self.machine.stages[name][pool.index or 0]
+
+    def preempt(self, part: Part) -> None:
+        """The victim loses its hold and everything inside it, and asks for it again."""
+        machine, held = self.machine, part.held
+        s, pool = held.session, part.pool
+        position = part.position
+        pool.tally.preemptions += 1
+        self._interrupt(s)
+        if s.preempted_at >= position:
+            pool.stuck.add(s.serial)
+        s.preempted_at = position
+        for inner in reversed(s.holds[s.holds.index(held) :]):
+            for inner_part in list(inner.parts.values()):
+                self._give_back(inner_part)
+            s.holds.remove(inner)
+        s.attributes[COMPUTED] = position
+        s.restart = Preempted(held)
+        pools = held.code.pools(s)
+        waiting = Waiting(s, held.code, pools, machine.take_number(), machine.now)
+        rule = pool.pool.preempt
+        self._wait(waiting, at_head=rule is not None and rule.requeue == "head")
+
+    def _interrupt(self, s: Session) -> None:
+        """Take the session away from wherever it waits or works."""
+        self.machine.forget_ready(s)
+        if s.stage is not None:
+            s.stage.cancel(s)
+            s.stage = None
+        if s.waiting is not None:
+            s.waiting.pools[0].dequeue(s.waiting)
+            s.waiting = None
+        if s.growth is not None:
+            s.growth.part.pool.growths.remove(s.growth)
+            s.growth = None
+
