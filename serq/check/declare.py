@@ -67,6 +67,11 @@ class Declarations:
         self.names.declared[text] = (article(kind), name.at)
         return True
 
+    def take_stage(self, kind: str, name: tree.Name, *, words: bool = False) -> bool:
+        """As `take`; the stage of a queue has its queue's name, which is taken already."""
+        owner = name.text.partition(".")[0]
+        return owner in self.names.queues or self.take(kind, name, words=words)
+
     def item(self, item: tree.Item, order: int) -> None:
         match item:
             case tree.Let() | tree.Input():
@@ -80,12 +85,12 @@ class Declarations:
             case tree.Pool():
                 self.pool(item, order)
             case tree.Stage():
-                if self.take("stage", item.name):
+                if self.take_stage("stage", item.name):
                     size = self.size(item.size, order)
                     kind = item.kind.kind
                     self.stage(Resource(item.name.text, kind, size, order, item.name.at))
             case tree.Queue():
-                if self.take("queue", item.name):
+                if self.take("queue", item.name, words=True):
                     self.names.queues[item.name.text] = item
             case tree.Gauge():
                 self.take("gauge", item.name)
@@ -118,7 +123,7 @@ class Declarations:
     # ---------------------------------------------------------------- devices, engines, pools
 
     def device(self, item: tree.Device, order: int) -> None:
-        if not self.take("device", item.name, words=True):
+        if not self.take_stage("device", item.name, words=True):
             return
         size = self.size(item.size, order)
         device = DeviceNames(item.name.text, size, item.name.at, order)
@@ -139,7 +144,7 @@ class Declarations:
 
     def engine(self, item: tree.Engine, order: int) -> None:
         assert item.name is not None
-        if not self.take("engine", item.name, words=True):
+        if not self.take_stage("engine", item.name, words=True):
             return
         name = item.name.text
         size = self.size(item.size, order)
@@ -199,16 +204,16 @@ class Declarations:
     def pool(self, item: tree.Pool, order: int) -> None:
         if not self.take("pool", item.name):
             return
-        name = item.name.text
+        name, local = item.name.text, item.name.text.rpartition(".")[2]
         size = self.size(item.size, order)
         if item.owner is not None:
             owner = item.owner.name.text
             holder = owner if item.owner.member is None else item.owner.member.text
-            self.names.owned.setdefault(holder, set()).add(name)
+            self.names.owned.setdefault(holder, set()).add(local)
             if owner in self.names.engines and item.owner.member is None:
                 engine = self.names.engines[owner]
-                if name in engine.capacities:
-                    size = engine.capacities[name].size if engine.size is None else engine.size
+                if local in engine.capacities:
+                    size = engine.capacities[local].size if engine.size is None else engine.size
             elif owner in self.names.engines:
                 size = self.names.engines[owner].size
             elif owner in self.names.devices:

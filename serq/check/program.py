@@ -10,17 +10,21 @@ from serq.check.claims import lower_claim, lower_gauge
 from serq.check.complaints import Complaints
 from serq.check.constants import fold_constants
 from serq.check.declare import SHARES, declare_names
+from serq.check.entries import EntryWriter
 from serq.check.expand import Expander, ParseExpression, expand_definitions
 from serq.check.expressions import Expressions
 from serq.check.flows import is_flow
 from serq.check.names import Names
 from serq.check.places import opening_brace
 from serq.check.readings import places_of, statements_in
+from serq.check.relations import find_relations, waits
 from serq.check.resources import lower_device, lower_engine, lower_pool, lower_stage
 from serq.check.side import Side
 from serq.check.standing import Standing
 from serq.check.statements import lower_block
+from serq.check.stations import find_stations, write_out
 from serq.check.trees import walk
+from serq.check.visible import check_visible
 from serq.check.whole import check_ir
 from serq.check.workloads import hidden_names, lower_attributes, lower_workload
 from serq.diagnostics import Note, Sink
@@ -81,6 +85,7 @@ def lower_program(
 ) -> Program:
     """All passes from the tree to the program. What is wrong has been said when it returns."""
     before, items, expander = expand_definitions(parsed, complaints, defs, parse_expression)
+    items = write_out_queues(before, items, complaints)
     x = Expressions(Names(), complaints)
     x.names.definitions = {name: body.name.at for name, body in expander.known.items()}
     constants, inputs = fold_constants(before, items, x, sets, parse_expression)
@@ -88,6 +93,25 @@ def lower_program(
     declare_names(everything, definition_names(expander), x)
     check_structure(everything, parsed.at, complaints)
     return lower_items(everything, constants, inputs, x, parsed.at)
+
+
+def write_out_queues(
+    before: Sequence[tree.Item], items: Sequence[tree.Item], complaints: Complaints
+) -> tuple[tree.Item, ...]:
+    """The items of `main` with the declarations of queues, and calls of their entries, written out."""
+    stations = find_stations(items, complaints)
+    imported = any(
+        isinstance(item, tree.Import) and item.path.text == "std/kvt" for item in (*before, *items)
+    )
+    relations = find_relations(items, stations, imported, complaints)
+    check_visible(stations, items, complaints)
+    writer = EntryWriter(complaints, stations, relations, imported)
+    written: list[tree.Item] = []
+    for item in items:
+        written.append(writer.item(item))
+        if isinstance(item, tree.Queue) and stations[item.name.text].item is item:
+            written.extend(write_out(stations[item.name.text]))
+    return (*written, *waits(relations))
 
 
 def definition_names(expander: Expander) -> dict[str, Span]:

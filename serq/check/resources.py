@@ -163,7 +163,7 @@ def owner_of(
     owner = item.owner
     if owner is None:
         return float("inf"), None, None
-    names, name, on = x.names, item.name.text, owner.name.text
+    names, name, on = x.names, item.name.text.rpartition(".")[2], owner.name.text
     if on in names.engines:
         engine = names.engines[on]
         if engine.order > order:

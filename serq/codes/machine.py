@@ -70,6 +70,26 @@ CODES: dict[str, Code] = {
         help="take or `grow` enough units first",
         why="Loaded tokens are part of what the hold has allocated; they cannot be more than that.",
     ),
+    "SQ0615": Code(
+        title="the trace `{path}` cannot be read: {reason}",
+        help="the path is relative to the program's file",
+        why="A trace brings the turns of the workload; without it there is nothing to run.",
+    ),
+    "SQ0616": Code(
+        title="the trace `{path}` has no turn",
+        help="give at least one line `session,turn,new,out,think`",
+        why="Every session replays a recorded one.",
+    ),
+    "SQ0617": Code(
+        title="a line of a trace has 5 or 6 fields, this one has {got}",
+        help="the fields are session,turn,new,out,think and, if wanted, forced",
+        why="A line with a field missing would be read as another turn than the one recorded.",
+    ),
+    "SQ0618": Code(
+        title="field `{field}` is `{text}`, which is not a number",
+        help="write a plain decimal number; only the first line may be a heading",
+        why="All fields of a trace are numbers.",
+    ),
     "SQ0613": Code(
         title="the demand on `{name}` is {value} ({when})",
         help="units are 0 or more",

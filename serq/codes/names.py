@@ -147,6 +147,22 @@ CODES: dict[str, Code] = {
         title="there is no definition `{name}` to use here",
         help="a statement is a word of the language or a definition with braces of statements",
     ),
+    "SQ0234": Code(
+        title="a queue plays no role `{name}`",
+        help="the roles are gateway, prefill, decode, link and l2",
+    ),
+    "SQ0235": Code(
+        title="a queue has no entry `{name}`",
+        help="the entries are route, prefill, decode and transfer",
+    ),
+    "SQ0236": Code(
+        title="`{name}` is a family of queues: a call needs the index of a member",
+        help="name a member, `{name}[0]`",
+    ),
+    "SQ0237": Code(
+        title='"std/kvt" has no relation `{name}`',
+        help="the relations are kvt.nixl_pull and kvt.nixl_push",
+    ),
     # ------------------------------------------------------------ devices and engines
     "SQ0240": Code(
         title="capacity `{name}` of device `{device}` cannot be a family of its own",

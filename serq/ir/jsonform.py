@@ -122,15 +122,17 @@ def _converter() -> Converter:
     tagged = {kind for room in _ROOMS for union in vars(room).values() for kind in _records_of(union)}
 
     def writer(kind: type) -> Callable[[Any], dict[str, Any]]:
-        fields = make_dict_unstructure_fn(kind, made, **_left_out(kind))
+        fields: Callable[[Any], dict[str, Any]] = make_dict_unstructure_fn(kind, made, **_left_out(kind))
         tag = {"node": kind.__name__} if kind in tagged else {}
         absent = {f.name for f in attrs.fields(kind) if f.default is None}
-        return lambda value: tag | {
-            k: v for k, v in fields(value).items() if v is not None or k not in absent
-        }
+        return lambda value: (
+            tag | {k: v for k, v in fields(value).items() if v is not None or k not in absent}
+        )
 
     def reader(kind: type) -> Callable[[Any, Any], Any]:
-        fields = make_dict_structure_fn(kind, made, _cattrs_forbid_extra_keys=True, **_left_out(kind))
+        fields: Callable[[Any, Any], Any] = make_dict_structure_fn(
+            kind, made, _cattrs_forbid_extra_keys=True, **_left_out(kind)
+        )
 
         def read(value: Any, _: Any) -> Any:
             if not isinstance(value, dict):
@@ -178,7 +180,7 @@ def _union_reader(union: Any, converter: Converter) -> Callable[[Any, Any], Any]
         if len(kinds) == 1:
             return converter.structure(value, kinds[0])
         if not isinstance(value, dict) or "node" not in value:
-            raise ValueError(f"is {_show(value)} where an object with a \"node\" belongs")
+            raise ValueError(f'is {_show(value)} where an object with a "node" belongs')
         if not isinstance(value["node"], str) or value["node"] not in by_name:
             raise ValueError(f"is {_show(value['node'])}, which cannot stand here")
         return converter.structure(value, by_name[value["node"]])
@@ -254,9 +256,10 @@ def _write_span(at: Span) -> list[Any]:
 
 def _read_span(value: Any, _: Any) -> Span:
     if isinstance(value, list) and 4 <= len(value) <= 5:
-        *numbers, file = value if len(value) == 5 else [*value, _file.get()]
-        if all(type(n) is int for n in numbers) and isinstance(file, str):
-            return Span(*numbers, file)
+        line, column, end_line, end_column = value[:4]
+        file = value[4] if len(value) == 5 else _file.get()
+        if all(type(n) is int for n in value[:4]) and isinstance(file, str):
+            return Span(line, column, end_line, end_column, file)
     raise ValueError(f"is {_show(value)} where [line, column, end line, end column] belongs")
 
 

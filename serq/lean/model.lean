@@ -96,7 +96,7 @@ def want (p : Program) (r : Run) : Nat :=
     | none => r.remaining
     | some most => min most r.remaining
 
-/-- Hand `left` tokens out in the order of the offers, to each what it is offered while they last. -/
+/-- Hand `left` tokens out, to each what it is offered, in this order and while they last. -/
 def fill : Nat → List Nat → List Nat
   | _, [] => []
   | left, offer :: offers => min left offer :: fill (left - min left offer) offers
@@ -149,8 +149,8 @@ def unfinished (p : Program) (runs : List Run) : List Run :=
 
 /-- The next runs of the sessions whose runs the batch finishes, in the order of serving. -/
 def successors (p : Program) (runs : List Run) : List Run :=
-  (shares p runs).flatMap fun share =>
-    (List.zipWith (fun r g => if g ≠ 0 ∧ g = r.remaining then start r.later else []) runs share).flatten
+  let successor (r : Run) (g : Nat) := if g ≠ 0 ∧ g = r.remaining then start r.later else []
+  (shares p runs).flatMap fun share => (List.zipWith successor runs share).flatten
 
 /-- The first runs of `k` new sessions. -/
 def newcomers (p : Program) (k : Nat) : List Run := (List.replicate k (start p.server)).flatten

@@ -30,6 +30,12 @@ class Entry:
         self.dead = False
         self.attributes = list(session.attributes)
 
+    def piece(self, units: float) -> Entry:
+        """A part of the entry, of the same age."""
+        piece = Entry(self.session, units, self.released, self.number)
+        piece.attributes, piece.dead = self.attributes, self.dead
+        return piece
+
     def read(self) -> list[float]:
         """The attributes that an eviction key sees."""
         return self.attributes if self.dead or self.session.ended else self.session.attributes
@@ -68,6 +74,15 @@ class PrefixCache:
         if units > 0:
             entry = self._entries[number] = self._own[session] = Entry(session, units, now, number)
             self.units += entry.units
+
+    def add(self, session: Session, units: float, now: float, number: int) -> None:
+        """More units for the session's entry, which is as old as its first ones."""
+        entry = self._own.get(session)
+        if entry is None:
+            self.leave(session, units, now, number)
+        else:
+            entry.units += units
+            self.units += units
 
     def drop(self, session: Session) -> None:
         entry = self._own.pop(session, None)

@@ -14,14 +14,16 @@ from typing import Any, Protocol
 
 from serq.diagnostics import InternalError, ProgramError, diagnose
 from serq.ir.expr import Binary, Expr, Place, Unary
+from serq.ir.pool import Spill
 from serq.ir.program import Program
 from serq.ir.server import Block, Observe, blocks_of
 from serq.ir.stage import Delay, Engine, Fifo, SharedProcessor, Stage
 from serq.ir.workload import Batch, Closed, NoArrivals, Poisson, Renewal
 from serq.machine.code import COMPARISONS, compile_value
 from serq.machine.draws import Stream
+from serq.machine.cache import Entry
 from serq.machine.holds import Holds
-from serq.machine.pools import PoolMember
+from serq.machine.pools import PoolMember, SpillCode
 from serq.machine.records import Outcome, RunRecord, Samples, Series
 from serq.machine.scope import ENTRY_VARIABLES, QUEUE_VARIABLES, VICTIM_VARIABLES, RunScope
 from serq.machine.sessions import Session, write_plain_block, write_program
@@ -30,8 +32,13 @@ from serq.machine.stages.base import StageMember
 from serq.machine.stages.engine import EngineMember
 from serq.machine.stages.rate import FifoMember
 from serq.machine.summaries import SUMMARIES
+from serq.machine.trace import TracedTurn, read_trace
 from serq.machine.values import show
 from serq.source import Span
+
+BUILT_IN = ("serial", "turn_no", "cached", "computed", "new", "out", "think", "forced", "more")
+NEW, MORE = 4, 8
+"""Slots of the built-in attributes; a recorded turn fills four from `new` on."""
 
 WAKE_LIMIT = 1_000
 PASS_LIMIT = 1_000_000
@@ -76,7 +83,7 @@ class Machine:
         self._live_area = 0.0
         self._live_since = 0.0
 
-        names = ["serial", "turn_no", "cached", "computed", "new", "out", "think", "more", "forced"]
+        names = list(BUILT_IN)
         names += [a.name for a in program.attributes if a.name not in names]
         self.slots = {name: slot for slot, name in enumerate(names)}
         self.observes = {name: Samples() for name in program.observes}
@@ -107,6 +114,10 @@ class Machine:
             for pool in members:
                 self._prepare_keys(pool)
         workload = program.workload
+        self._trace: list[list[TracedTurn]] = []
+        self._trace_draws = Stream(settings.seed, "trace")
+        if workload and workload.trace:
+            self._trace = read_trace(workload.trace, program.file)
         arrival = workload.arrival if workload else None
         self._closed = arrival if isinstance(arrival, Closed) else None
         self._replaced_at, self._replaced = -1.0, 0
@@ -143,6 +154,21 @@ class Machine:
         if pool.preempt is not None:
             names, attributes = VICTIM_VARIABLES, "w.held.session.attributes"
             member.victim_keys = self._keys(pool.preempt.keys, "w", names, attributes)
+
+        if pool.spill is not None:
+            member.spill = self._spill(pool.spill, member)
+
+    def _spill(self, spill: Spill, member: PoolMember) -> SpillCode:
+        def function(e: Expr) -> Callable[[Entry], float]:
+            scope = RunScope(self, ENTRY_VARIABLES, attributes="w.read()", draws="m.machine_draws")
+            return compile_value(e, scope, "w", scope.lent)
+
+        tiers, stages = self.pools[spill.tier], self.stages[spill.via]
+        index = member.index or 0
+        return SpillCode(
+            function(spill.condition), function(spill.work),
+            tiers[index if len(tiers) > 1 else 0], stages[index if len(stages) > 1 else 0],
+        )  # fmt: skip
 
     def _keys(
         self,
@@ -314,6 +340,8 @@ class Machine:
         attributes[0] = float(serial)
         seed = self.settings.seed
         session = Session(serial, attributes, Stream(seed, "session", serial))
+        if self._trace:
+            session.recorded = self._trace[self._pick(serial)]
         if self._init is not None:
             self.workload_draws = Stream(seed, "workload", serial, 0)
             self._init(session, attributes)
@@ -322,6 +350,14 @@ class Machine:
         assert self._client is not None
         session.program = self._client(session, attributes)
         self.make_ready(session)
+
+    def _pick(self, serial: int) -> int:
+        """The recorded session that a session replays."""
+        count = len(self._trace)
+        workload = self.program.workload
+        if workload and workload.trace and workload.trace.ordered:
+            return serial % count
+        return int(self._trace_draws.uniform01() * count)
 
     def _end_session(self, session: Session) -> None:
         session.ended = True
@@ -354,7 +390,15 @@ class Machine:
         s.ttft_known = False
         s.lost_run_at = None
         turn = int(s.attributes[1])
+        if self._trace:
+            self._load_turn(s, turn)
         self.workload_draws = Stream(self.settings.seed, "workload", s.serial, turn)
+
+    def _load_turn(self, s: Session, turn: int) -> None:
+        """The values of a recorded turn; past the last one they stay."""
+        if turn <= len(s.recorded):
+            s.attributes[NEW : NEW + 4] = s.recorded[turn - 1]
+        s.attributes[MORE] = float(turn < len(s.recorded))
 
     def end_turn(self, s: Session) -> None:
         turn = int(s.attributes[1])

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from serq.ir.server import Hold
     from serq.machine.loop import Machine
     from serq.machine.sessions import Session
+    from serq.machine.stages.base import StageMember
 
 
 @frozen(eq=False)
@@ -116,6 +117,16 @@ class Held:
         return part.position if self.advanced else part.units
 
 
+@frozen(eq=False)
+class SpillCode:
+    """A `spill` made ready to run; functions take the piece that is evicted."""
+
+    condition: Callable[[Entry], float]
+    work: Callable[[Entry], float]
+    tier: PoolMember
+    via: StageMember
+
+
 class Growth:
     """A `grow` that waits for room."""
 
@@ -153,7 +164,7 @@ class PoolMember:
         # Set by the machine once expressions can be compiled.
         self.queue_keys: Callable[[Waiting], tuple[float, ...]] | None = None
         self.victim_keys: Callable[[Part], tuple[float, ...]] | None = None
-        self.spill: Callable[[Entry], float | None] | None = None
+        self.spill: SpillCode | None = None
 
     # ------------------------------------------------------------ amounts
 
@@ -249,12 +260,30 @@ class PoolMember:
             entry = cache.least()
             gone = entry.units if self.block is None else min(entry.units, self.block)
             if self.spill is not None:
-                self._spill(entry, gone)
+                self._write_down(self.spill, entry, gone)
             tally.evicted_units += gone
             tally.evicted_entries += cache.cut(entry, gone)
 
-    def _spill(self, entry: Entry, units: float) -> None:
-        raise NotImplementedError
+    def _write_down(self, spill: SpillCode, entry: Entry, units: float) -> None:
+        """What is evicted appears in the tier at once; the job that carries it keeps nobody waiting."""
+        piece = entry.piece(units)
+        if not spill.condition(piece):
+            return
+        self.tally.spills += 1
+        work = spill.work(piece)
+        spill.tier.receive(entry.session, units)
+        if work > 0:
+            spill.via.join(None, None, work, None)
+
+    def receive(self, session: Session, units: float) -> None:
+        """A prefix written down from another pool joins the session's entry here.
+
+        Room is made for what is here already, not for what comes, as the reference does: a tier may
+        exceed its cap by the last piece until the next one comes.
+        """
+        self.settle_tally()
+        self.make_room(0.0)
+        self.cache.add(session, units, self.machine.now, self.machine.take_number())
 
     def leave(self, session: Session, units: float) -> None:
         """A hold of the session ended and leaves a prefix of `units` (whole blocks of it)."""

@@ -13,7 +13,10 @@ from serq.ir.expr import Expr, Num, Observable, Place, Summary
 if TYPE_CHECKING:
     from serq.machine.loop import Machine
 
-STAGE_READS = {"queue": "{}.present", "busy": "{}.busy()", "work": "{}.work()"}
+STAGE_READS = {
+    "queue": "{}.present", "busy": "{}.busy()", "work": "{}.work()",
+    "budget_left": "{}.budget_left()",
+}
 POOL_READS = {
     "used": "{}.used",
     "free": "({0}.cap - {0}.used)",

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from serq.machine.loop import Machine
     from serq.machine.pools import Growth, Held, Part, Waiting
     from serq.machine.stages.base import StageMember
+    from serq.machine.trace import TracedTurn
 
 STATEMENT_LIMIT = 1_000_000
 """Loop passes of one session at one instant; beyond that the run stops."""
@@ -64,13 +65,13 @@ class Session:
     tokens: of this turn so far. decoded: the turn has got a decode token. ttft_known: the time to the
     first token is recorded, which no later prefill replaces then. stage: where it works now. growth:
     a `grow` that waits. restart: thrown when it goes on. preempted_at: the position at the last
-    preemption of its hold, -1 for none; lost_run_at: the engine that took a run of this turn away.
+    preemption of its hold, -1 for none; recorded: the turns of the trace that it replays; lost_run_at: the engine that took a run of this turn away.
     """
 
     __slots__ = (
         "admission", "attributes", "decoded", "draws", "ended", "first_token", "growth", "holds",
-        "last_token", "leases", "lost_run_at", "passes", "preempted_at", "program", "restart", "serial",
-        "stage", "tokens", "ttft_known", "turn_started", "waiting", "wakes", "woke_at",
+        "last_token", "leases", "lost_run_at", "passes", "preempted_at", "program", "recorded", "restart",
+        "serial", "stage", "tokens", "ttft_known", "turn_started", "waiting", "wakes", "woke_at",
     )  # fmt: skip
 
     def __init__(self, serial: int, attributes: list[float], draws: Stream) -> None:
@@ -87,6 +88,7 @@ class Session:
         self.restart: Preempted | None = None
         self.preempted_at = -1.0
         self.lost_run_at: StageMember | None = None
+        self.recorded: list[TracedTurn] = []
         self.ended = False
         self.woke_at = -1.0
         self.wakes = 0

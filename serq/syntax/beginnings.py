@@ -75,7 +75,9 @@ def beginning(s: Surprise) -> Mistake | None:
         return Mistake("SQ0123", s.at(), {"read": s.text})
     if kind == WORD:
         return _word_begins(s, s.tokens.kinds[s.index + 1])
-    return _expression(s) if s.room == "statements" else None
+    if s.room == "statements" and kind != "{":
+        return _expression(s)
+    return Mistake("SQ0120", s.at(), {"read": s.clipped, "thing": s.thing}, f"begin with {either(s.here)}")
 
 
 def _word_begins(s: Surprise, after: str) -> Mistake | None:
@@ -91,7 +93,7 @@ def _word_begins(s: Surprise, after: str) -> Mistake | None:
         return Mistake("SQ0142", at, {"name": s.tokens.texts[s.block - 1]})
     if s.room in ("main", "program") and word == "run":
         return Mistake("SQ0131", s.at(s.index + 1) if after == "{" else at)
-    no_such = {"read": word, "thing": s.thing}
+    no_such = {"read": s.clipped, "thing": s.thing}
     if s.room == "program" and word == "main":
         return Mistake("SQ0120", at, no_such, "write `fn main() { … }`")
     if s.room == "device":
@@ -134,7 +136,7 @@ def _definition_of(tokens: Tokens, block: int) -> str | None:
 def _unknown(s: Surprise) -> Mistake:
     """A word that begins nothing here: a habit, a word of another room, or a slip."""
     word = s.text
-    facts = {"read": word, "thing": s.thing}
+    facts = {"read": s.clipped, "thing": s.thing}
     usual = {"statements": habits.STATEMENTS, "main": habits.ITEMS, "program": habits.ITEMS}.get(s.room, {})
     if word in usual:
         return Mistake("SQ0120", s.at(), facts, usual[word])
@@ -143,9 +145,13 @@ def _unknown(s: Surprise) -> Mistake:
     places = [PLACES[room] for room in s.rooms().get(word, ()) if room in PLACES and room != s.room]
     if places:
         help = f"it belongs in {' or '.join(places)}"
-        return Mistake(
-            "SQ0121", s.at(), {"read": word, "room": _inside(s)}, f"{help}; {mean}" if mean else help
-        )
+        notes: tuple[Note, ...] = ()
+        if s.tokens.strays and s.tokens.kinds[s.index - 1] == "}":
+            help = "there is one `}` too many before it"
+            notes = (Note("this `}` ends a block; is it one too many?", s.at(s.index - 1)),)
+        elif mean:
+            help = f"{help}; {mean}"
+        return Mistake("SQ0121", s.at(), {"read": word, "room": _inside(s)}, help, notes)
     return Mistake("SQ0120", s.at(), facts, mean or f"begin with {either(s.here)}")
 
 

@@ -57,7 +57,7 @@ def _bad_token(s: Surprise) -> Mistake | None:
     if trouble == "UNCLOSED":
         return Mistake("SQ0103", Span(at.line, at.end_column, at.line, at.end_column, at.file))
     if trouble == "POINTS":
-        return Mistake("SQ0104", at, {"read": s.text})
+        return Mistake("SQ0104", at, {"read": s.clipped})
     character = s.text[0]
     if character.isprintable() and not character.isspace():
         read = f"`{character}`"
@@ -143,10 +143,12 @@ def _parentheses(s: Surprise) -> Mistake | None:
 
 
 def _block(s: Surprise) -> Mistake | None:
-    """A block whose braces are missing."""
+    """A block whose braces are missing, or only its `{` when some `}` closes nothing."""
     if not s.can("{") or s.can("(") or s.can(NUMBER) or s.kind in (";", END):
         return None
-    return Mistake("SQ0118", s.at(), {"read": s.shown(), "word": s.head or s.before})
+    word = "main" if s.head == "fn" else s.head or s.before
+    insert = "{" if s.tokens.strays else None
+    return Mistake("SQ0118", s.at(), {"read": s.shown(), "word": word}, insert=insert)
 
 
 # ---------------------------------------------------------------- expressions
@@ -192,7 +194,7 @@ def _after_value(s: Surprise) -> Mistake | None:
     if s.kind == WORD and s.text in habits.OPERATORS:
         return Mistake("SQ0140", s.at(), {"read": s.text, "instead": habits.OPERATORS[s.text]})
     if s.kind in (WORD, NUMBER) and s.touches and s.tokens.kinds[previous] == NUMBER:
-        return Mistake("SQ0105", s.at(), {"number": s.before, "read": s.text})
+        return Mistake("SQ0105", s.at(), {"number": s.before[:40], "read": s.clipped})
     opener = s.opener
     if semicolon := _semicolon(s):
         return semicolon

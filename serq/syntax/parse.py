@@ -18,7 +18,7 @@ from serq.syntax.tables import Tables, load_tables
 from serq.syntax.tokens import DEEPEST, Comment, Tokens, read_tokens
 from serq.syntax.walk import Walk
 
-LONGEST = 4 * 1024 * 1024
+LONGEST = 1024 * 1024
 """Characters that a program may have."""
 
 
@@ -121,9 +121,9 @@ def _arrange(items: tuple[tree.Item | Main, ...], walk: Walk, tokens: Tokens, si
     if main is not None and late:
         end = main.at
         brace = Span(end.end_line, end.end_column - 1, end.end_line, end.end_column, end.file)
-        help = "remove the `}` that ends it too early" if walk.strays else None
+        help = "remove the `}` that ends it too early" if tokens.strays else None
         sink.say("SQ0162", late[0].at, notes=[Note("`main` ends here", brace)], help=help)
-    elif walk.strays:
-        sink.say("SQ0123", walk.strays[0], read="}")
+    elif tokens.strays and not walk.displaced:
+        sink.say("SQ0123", tokens.at(tokens.strays[0], tokens.strays[0]), read="}")
     whole = tokens.at(0, len(tokens.kinds) - 1)
     return tree.Program(tuple(before), (*inside, *late), main.name.at if main else None, whole)

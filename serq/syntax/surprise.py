@@ -94,6 +94,11 @@ class Surprise:
         return self.tokens.texts[self.index]
 
     @property
+    def clipped(self) -> str:
+        """The text, or as much of it as a message should quote."""
+        return self.text if len(self.text) <= 40 else f"{self.text[:39]}…"
+
+    @property
     def head(self) -> str:
         """The first word of the statement."""
         return self.tokens.texts[self.first] if self.first < self.index else ""
@@ -159,13 +164,9 @@ class Surprise:
         i = self.index if index is None else index
         return self.tokens.at(i, i)
 
-    def shown(self, index: int | None = None) -> str:
-        """A token as a message quotes it."""
-        i = self.index if index is None else index
-        if self.tokens.kinds[i] == END:
-            return "the end of the text"
-        text = self.tokens.texts[i]
-        return f"`{text if len(text) <= 40 else text[:39] + '…'}`"
+    def shown(self) -> str:
+        """The token as a message quotes it."""
+        return "the end of the text" if self.kind == END else f"`{self.clipped}`"
 
 
 @frozen

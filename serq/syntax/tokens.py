@@ -48,6 +48,7 @@ class Tokens:
     partner: the index of a bracket's other half, or -1 when it has none.
     inner_semicolon: the opening braces that have a `;` of their own, not in braces within.
     unclosed: braces that are never closed, outer ones first.
+    strays: closing braces that close nothing.
     troubles: for a BAD token, which lexical rule it breaks.
     too_deep: the first bracket nested deeper than a parser should be asked to follow, or None.
     """
@@ -59,6 +60,7 @@ class Tokens:
     partner: dict[int, int] = field(factory=dict)
     inner_semicolon: set[int] = field(factory=set)
     unclosed: list[int] = field(factory=list)
+    strays: list[int] = field(factory=list)
     troubles: dict[int, str] = field(factory=dict)
     comments: list[Comment] = field(factory=list)
     too_deep: int | None = None
@@ -74,6 +76,26 @@ class Tokens:
             column + len(self.texts[last]),
             self.name,
         )
+
+
+def _close(tokens: Tokens, open_brackets: list[int], index: int) -> None:
+    """Pair the closing bracket at `index` with what it closes, if anything.
+
+    A closing brace also ends round and square brackets left open inside its block.
+    """
+    closing = tokens.texts[index]
+    while open_brackets:
+        opening = open_brackets[-1]
+        if _CLOSES[tokens.texts[opening]] == closing:
+            tokens.partner[opening] = index
+            tokens.partner[index] = opening
+            open_brackets.pop()
+            return
+        if closing != "}":
+            return
+        open_brackets.pop()
+    if closing == "}":
+        tokens.strays.append(index)
 
 
 DEEPEST = 200
@@ -115,17 +137,7 @@ def read_tokens(source: SourceFile) -> Tokens:
                 if len(open_brackets) > DEEPEST and tokens.too_deep is None:
                     tokens.too_deep = index
             elif lexeme in ")]}":
-                # A closing brace also closes round and square brackets left open inside it.
-                while open_brackets:
-                    opening = open_brackets[-1]
-                    if _CLOSES[texts[opening]] == lexeme:
-                        tokens.partner[opening] = index
-                        tokens.partner[index] = opening
-                        open_brackets.pop()
-                        break
-                    if lexeme != "}":
-                        break
-                    open_brackets.pop()
+                _close(tokens, open_brackets, index)
             elif lexeme == ";" and open_brackets:
                 tokens.inner_semicolon.add(open_brackets[-1])
         elif kind in (WORD, NUMBER, STRING):

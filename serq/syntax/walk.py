@@ -16,13 +16,16 @@ from serq.syntax.build import BUILDERS
 from serq.syntax.depth import depth
 from serq.syntax.mistakes import explain
 from serq.syntax.rooms import ROOMS, room_rule, words_by_room
-from serq.syntax.surprise import Surprise
+from serq.syntax.surprise import Mistake, Surprise
 from serq.syntax.tables import Rule, Tables
 from serq.syntax.tokens import END, NUMBER, STRING, WORD, Tokens
 from serq.syntax.tree import Name, Text
 
 MOST_COMPLAINTS = 20
 """After this many the rest of the text is skipped: it is hardly a program."""
+
+MOST_RECOVERIES = 1000
+"""The same, for mistakes that were not worth a complaint."""
 
 DEEPEST_EXPRESSION = 400
 """Operators and calls within one another that an expression may have."""
@@ -44,11 +47,15 @@ _CLAUSES = frozenset({"reserve", "reuse", "cache"})
 _TESTS = frozenset({"branch", "while", "run", "execute"})
 
 
+class _TooDeep(Exception):
+    """An expression nests too deep; the complaint is in the sink."""
+
+
 class Walk:
     """One reading of a program's tokens from a start rule of the grammar.
 
     skipped: the words of the text that was dropped; complete: nothing was dropped.
-    strays: closing braces at the outermost level, for the caller to speak of.
+    displaced: a `}` too many was told by what follows it.
     """
 
     def __init__(self, tables: Tables, tokens: Tokens, start: str, sink: Sink) -> None:
@@ -58,7 +65,7 @@ class Walk:
         self.sink = sink
         self.skipped: set[str] = set()
         self.complete = True
-        self.strays: list[Span] = []
+        self.displaced = False
         # The stack: `values[i]` was read from token `starts[i]` on, coming from `states[i]`.
         self.states = [tables.starts[start]]
         self.values: list[Any] = []
@@ -66,13 +73,22 @@ class Walk:
         self.index = 0
         self.last = -1
         self.depths: dict[tree.Expr, int] = {}
-        self.too_deep = False
         self.shifted = 0
         self.shifted_at_complaint = -1
         self.complaints = 0
+        self.recoveries = 0
 
     def read(self) -> Any:
         """The value of the start rule, or None when nothing of it could be kept."""
+        try:
+            return self.follow()
+        except _TooDeep:
+            self.complete = False
+            self.skipped.update(self.words(0, len(self.tokens.kinds)))
+            return None
+
+    def follow(self) -> Any:
+        """The walk itself: shift a token, or reduce by a rule, as the tables say."""
         actions, rules = self.tables.actions, self.tables.rules
         states, values, starts = self.states, self.values, self.starts
         end_state = self.tables.ends[self.start]
@@ -167,24 +183,16 @@ class Walk:
             value = BUILDERS[rule.builder](*rule.arrange(taken), self.tokens.at(first, last))
             # A shorter stretch cannot nest too deep.
             if last - first > DEEPEST_EXPRESSION and rule.builder in _CHAINS:
-                value = self.bound(value)
+                self.check_depth(value, self.tokens.at(first, first))
         values.append(value)
         starts.append(first)
         states.append(self.tables.gotos[states[-1]][rule.origin])
 
-    def bound(self, node: tree.Binary | tree.Unary | tree.Conditional) -> tree.Expr:
-        """`node`, or a part of it, after a complaint, when it nests deeper than the passes can follow."""
-        if depth(node, self.depths) <= DEEPEST_EXPRESSION:
-            return node
-        if not self.too_deep:
-            self.too_deep = True
-            self.complete = False
-            self.skipped.update(self.words(0, len(self.tokens.kinds)))
-            mark = node.mark if isinstance(node, tree.Binary) else node.at.start
-            self.sink.say("SQ0109", mark, most=DEEPEST_EXPRESSION)
-        if isinstance(node, tree.Binary):
-            return node.left
-        return node.operand if isinstance(node, tree.Unary) else node.test
+    def check_depth(self, node: tree.Expr, at: Span) -> None:
+        """Give up on the program when `node` nests deeper than the passes can follow."""
+        if depth(node, self.depths) > DEEPEST_EXPRESSION:
+            self.sink.say("SQ0109", at, most=DEEPEST_EXPRESSION)
+            raise _TooDeep
 
     def can(self, kind: str) -> bool:
         """Whether a token of this kind would be accepted now. Changes nothing."""
@@ -246,19 +254,15 @@ class Walk:
         # Nothing was read since the last complaint: this one would only follow from it.
         if self.shifted != self.shifted_at_complaint:
             self.shifted_at_complaint = self.shifted
-            self.complaints += 1
-            if mistake.code == "SQ0123" and surprise.room == "program":
-                self.strays.append(mistake.at)
-            else:
-                self.sink.say(
-                    mistake.code, mistake.at, notes=mistake.notes, help=mistake.help, **mistake.facts
-                )
+            self.say(mistake, surprise)
         if level is None:
             self.complete = False
             return False
         if mistake.insert and self.feed(mistake.insert):
             return True
-        if self.tokens.kinds[self.index] == END or self.complaints == MOST_COMPLAINTS:
+        self.recoveries += 1
+        hopeless = self.complaints == MOST_COMPLAINTS or self.recoveries == MOST_RECOVERIES
+        if hopeless or self.tokens.kinds[self.index] == END:
             self.drop(level, first, len(self.tokens.kinds) - 1)
             return self.close_rooms(END)
         if mistake.closes:
@@ -266,6 +270,18 @@ class Walk:
             return self.close_rooms(self.tokens.texts[self.index])
         self.drop(level, first, self.resume(first, level))
         return True
+
+    def say(self, mistake: Mistake, surprise: Surprise) -> None:
+        """Complain, unless the cause was or will be told: one `}` too many misplaces all that follows."""
+        if self.tokens.strays:
+            if surprise.kind == "}" and surprise.room == "program":
+                return
+            if mistake.code == "SQ0121":
+                if self.displaced:
+                    return
+                self.displaced = True
+        self.complaints += 1
+        self.sink.say(mistake.code, mistake.at, notes=mistake.notes, help=mistake.help, **mistake.facts)
 
     def surprise(self, level: int | None, first: int) -> Surprise:
         """The current token, for `mistakes` to look at."""

@@ -12,7 +12,9 @@ if TYPE_CHECKING:
     from serq.ir.program import Program
 
 
-def check_settings(*, horizon: float, warmup: float = 0.0, seed: int = 1, arrivals: int | None = None) -> None:
+def check_settings(
+    *, horizon: float, warmup: float = 0.0, seed: int = 1, arrivals: int | None = None
+) -> None:
     """Refuse settings that no program can be run with.
 
     horizon, warmup: clock units, 0 <= warmup < horizon, both finite; seed: whole, >= 0;

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from serq.check.supported import NOT_YET
 from serq.ir.moments import OBSERVABLES, READS, VARIABLES, Moment
 
 ALL = frozenset(OBSERVABLES)
-SHOWN = tuple(m for m in Moment if m is not Moment.CONST)
 
 
 def row(*cells: str) -> str:
@@ -18,7 +18,7 @@ def moments() -> Iterator[str]:
     """What may be read at each moment."""
     yield row("moment", "attributes", "live state", "draws", "`now`")
     yield "|---|---|---|---|---|"
-    for moment in (Moment.CONST, *SHOWN):
+    for moment in Moment:
         reads = READS[moment]
         attributes = ("all" if reads.hidden else "not hidden") if reads.attributes else "–"
         yield row(moment.value, attributes, observables(reads.observables), yes(reads.draws), yes(reads.now))
@@ -38,17 +38,50 @@ def yes(allowed: bool) -> str:
     return "yes" if allowed else "–"
 
 
-def variables() -> Iterator[str]:
-    """Every context variable: its unit, its meaning, where it exists."""
-    yield row("variable", "unit", "meaning", "where")
+ENGINE = (Moment.CAP, Moment.KEY, Moment.ONLY, Moment.PLAN, Moment.EXECUTE)
+
+
+def engine_variables() -> Iterator[str]:
+    """What an engine's clauses read about its runs, its queues and the batch."""
+    yield row("variable", "meaning", "unit", *(m.value for m in ENGINE))
+    yield "|---|---|---|" + ":-:|" * len(ENGINE)
+    for name, variable in VARIABLES.items():
+        if "." in name:
+            marks = ("●" if m in variable.moments else "" for m in ENGINE)
+            yield row(f"`{name}`", variable.doc, variable.unit, *marks)
+
+
+def claim_variables() -> Iterator[str]:
+    """What a claim over iterations reads."""
+    yield row("variable", "meaning", "unit")
+    yield "|---|---|---|"
+    for name, variable in VARIABLES.items():
+        if variable.moments == {Moment.ITERATION}:
+            yield row(f"`{name}`", variable.doc, variable.unit)
+
+
+def other_variables() -> Iterator[str]:
+    """Every other variable, with its moments."""
+    yield row("variable", "meaning", "unit", "where")
     yield "|---|---|---|---|"
     for name, variable in VARIABLES.items():
-        if name == "now":
-            where = "see the table above"
-        else:
+        if "." not in name and name != "now" and variable.moments != {Moment.ITERATION}:
             where = ", ".join(m.value for m in Moment if m in variable.moments)
-        yield row(f"`{name}`", variable.unit, variable.doc, where)
+            yield row(f"`{name}`", variable.doc, variable.unit, where)
 
 
-TABLES: dict[str, Callable[[], Iterator[str]]] = {"moments": moments, "variables": variables}
+def not_yet() -> Iterator[str]:
+    """What is refused because the machine does not know it."""
+    yield row("refused with `SQ0901`")
+    yield "|---|"
+    yield row(", ".join(NOT_YET.values()))
+
+
+TABLES: dict[str, Callable[[], Iterator[str]]] = {
+    "moments": moments,
+    "engine_variables": engine_variables,
+    "claim_variables": claim_variables,
+    "other_variables": other_variables,
+    "not_yet": not_yet,
+}
 """The tables by the name that the comment above them gives."""

@@ -14,7 +14,7 @@ SAME = [
     ("-tokens < 0 && !(demand > 3)", "-i.tokens < 0 ∧ ¬ (i.demand > 3)"),
     ("(tokens > 1 || demand > 1) && served > 1", "(i.tokens > 1 ∨ i.demand > 1) ∧ i.served > 1"),
     ("queue(e) == residents", "i.residents = i.residents"),
-    ("tokens <= 8 - busy(e)", "i.tokens ≤ 8 - 0"),
+    ("tokens <= 8 - busy(e)", "i.tokens ≤ 8"),
 ]
 
 

@@ -25,10 +25,13 @@ class StageMember:
         self.tally = StageTally(name, index, self.is_engine)
         self._since = 0.0
 
-    def join(self, session: Session, mode: str | None, work: float, part: Part | None) -> None:
+    def join(
+        self, session: Session | None, mode: str | None, work: float, part: Part | None
+    ) -> None:
         """A job of `work` (time, or tokens at an engine; above 0) joins now.
 
-        part: what grows with the position of a run at an engine, if anything.
+        session: None when nobody waits for it. part: what grows with the position of a run at an
+        engine, if anything.
         """
         raise NotImplementedError
 
@@ -61,14 +64,15 @@ class StageMember:
             self.tally.busy_time += passed
         self._since = now
 
-    def leave(self, session: Session, joined: float, started: float) -> None:
+    def leave(self, session: Session | None, joined: float, started: float) -> None:
         """A job that is done goes; its session may run on."""
         self.change_present(-1)
         tally = self.tally
         tally.completed += 1
         tally.wait_sum += started - joined
         tally.service_sum += self.machine.now - started
-        self.machine.make_ready(session)
+        if session is not None:
+            self.machine.make_ready(session)
 
     def end_warmup(self) -> None:
         """Forget the figures so far; what is present stays."""

@@ -8,14 +8,13 @@ runs that end; never the number of residents (compare the counting loop of `stag
 
 from __future__ import annotations
 
-from math import floor
 from typing import TYPE_CHECKING
 
 from sortedcontainers import SortedList
 
 from serq.ir.expr import Attr, Expr, Var, walk
 from serq.machine.stages.each import EachRun
-from serq.machine.stages.run import Run
+from serq.machine.stages.run import Run, share
 from serq.machine.stages.segment import Order, Segment, merge
 from serq.machine.values import is_whole
 
@@ -216,9 +215,7 @@ class ClassedRuns:
 
     def _serve_prefill(self, run: Run) -> None:
         e = self.engine
-        n = min(run.remaining, e.each, e.left)
-        if e.granule is not None and n < run.remaining:
-            n = floor(n / e.granule) * e.granule if e.granule <= n else 0.0
+        n = share(run, e.left, e.each, e.granule)
         if n <= 0:
             e.refused = True
             return

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from math import floor
 from typing import TYPE_CHECKING
 
-from serq.machine.stages.run import Run
+from serq.machine.stages.run import Run, share
 
 if TYPE_CHECKING:
     from serq.machine.sessions import Session
@@ -91,12 +90,7 @@ class EachRun:
     def serve(self, run: Run) -> bool:
         """Give a run what it may have of the budget that is left; False if it was preempted itself."""
         e = self.engine
-        if run.is_decode:
-            n = min(1.0, run.remaining, e.left)
-        else:
-            n = min(run.remaining, e.each, e.left)
-            if e.granule is not None and n < run.remaining:
-                n = floor(n / e.granule) * e.granule if e.granule <= n else 0.0
+        n = share(run, e.left, e.each, e.granule)
         if n <= 0:
             e.refused = True
             return True

@@ -21,7 +21,7 @@ from serq.machine.scope import ENGINE_VARIABLES, RUN_VARIABLES, RunScope
 from serq.machine.stages.base import StageMember
 from serq.machine.stages.classed import ClassedRuns, tells_apart
 from serq.machine.stages.each import EachRun
-from serq.machine.stages.run import Run
+from serq.machine.stages.run import Run, share
 from serq.machine.values import is_whole, show
 
 if TYPE_CHECKING:
@@ -86,6 +86,7 @@ class EngineMember(StageMember):
         self.refused = False
         self._started = 0.0
         self._batch_runs = 0
+        self._offer: float | None = None
         self.residents: EachRun | ClassedRuns = EachRun(self)
 
     # ------------------------------------------------------------ building
@@ -247,7 +248,24 @@ class EngineMember(StageMember):
 
     # ------------------------------------------------------------ runs
 
-    def join(self, session: Session, mode: str | None, work: float, part: Part | None) -> None:
+    def budget_left(self) -> float:
+        """Tokens for newcomers: of the try that reads it, or what the present runs would leave."""
+        if self._offer is not None:
+            return self._offer
+        left = self._cap()
+        for name, read in self._lets:
+            self.locals[name] = read()
+        each = inf if self._each is None else self._each()
+        for run in sorted(self.residents.runs(), key=lambda r: r.order):
+            if left <= 0:
+                break
+            left -= share(run, left, each, self.granule)
+        return left
+
+    def join(
+        self, session: Session | None, mode: str | None, work: float, part: Part | None
+    ) -> None:
+        assert session is not None
         self.change_present(+1)
         decode, now = mode == "decode", self.machine.now
         run = Run(session, decode, work, session.admission, self.joined, now, part)
@@ -437,7 +455,7 @@ class EngineMember(StageMember):
         statement: Admit,
     ) -> None:
         while self.left > 0 and not self.refused and self._may_admit(condition, statement):
-            run = self._admit_head()
+            run = self._admit_head(self.left)
             if run is False:
                 return
             if run is not None and (allowed is None or allowed(run)):
@@ -453,14 +471,16 @@ class EngineMember(StageMember):
             self.machine.bad_guard(value, None, statement.at)
         return bool(value)
 
-    def _admit_head(self) -> Run | None | Literal[False]:
+    def _admit_head(self, offer: float) -> Run | None | Literal[False]:
         """Admit the head of the first queue with waiting holds.
 
-        Returns its run at this engine, None if it went elsewhere, False if it does not fit.
+        offer: the budget that its header reads. Returns its run at this engine, None if it went elsewhere, False if it does not fit.
         """
         waiting = next(pool for pool in self._lines if pool.queued_count).head()
         assert waiting is not None
+        self._offer = offer
         needs = waiting.needs()
+        self._offer = None
         if not fits(needs):
             return False
         machine = self.machine
@@ -478,7 +498,7 @@ class EngineMember(StageMember):
         budget = self.left
         residents.serve_decodes()
         while self._may_admit(condition, statement):
-            run = self._admit_head()
+            run = self._admit_head(budget)
             if run is False:
                 return
             if run is None:

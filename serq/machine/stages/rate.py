@@ -19,7 +19,7 @@ class Job:
 
     __slots__ = ("due", "joined", "session", "started", "work")
 
-    def __init__(self, session: Session, work: float, joined: float) -> None:
+    def __init__(self, session: Session | None, work: float, joined: float) -> None:
         self.session = session
         self.work = work
         self.joined = joined
@@ -37,9 +37,12 @@ class FifoMember(StageMember):
         # A dict keeps the order in which service began, so that sums come out the same every run.
         self.serving: dict[Job, None] = {}
 
-    def join(self, session: Session, mode: str | None, work: float, part: Part | None) -> None:
+    def join(
+        self, session: Session | None, mode: str | None, work: float, part: Part | None
+    ) -> None:
         self.change_present(+1)
-        session.stage = self
+        if session is not None:
+            session.stage = self
         job = Job(session, work, self.machine.now)
         if len(self.serving) < self.servers:
             self._start(job)

@@ -2,11 +2,25 @@
 
 from __future__ import annotations
 
+from math import floor
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from serq.machine.pools import Part
     from serq.machine.sessions import Session
+
+
+def share(run: Run, left: float, each: float, granule: float | None) -> float:
+    """Tokens that a run gets of a budget: 0 where a granule does not fit (semantics, section 4).
+
+    left: tokens of the budget; each: the most one run may get.
+    """
+    if run.is_decode:
+        return min(1.0, run.remaining, left)
+    n = min(run.remaining, each, left)
+    if granule is not None and n < run.remaining:
+        n = floor(n / granule) * granule if granule <= n else 0.0
+    return n
 
 
 class Run:

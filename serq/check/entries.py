@@ -1,0 +1,412 @@
+"""Entries of queues are written out where they are called.
+
+A call is replaced by the entry's body, in which a parameter is its argument, the queue's pools and
+stage are those of the member called, `self` is its index, and what the entry sets or marks is named
+`Q.name`. `transfer` and copies to a slower tier become the runs, loads and releases that they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar
+
+from attrs import define, evolve, field, frozen
+
+from serq.check.complaints import Complaints, used_at
+from serq.check.relations import Relation
+from serq.check.show import count
+from serq.check.stations import Station
+from serq.check.trees import FIELDS, draws, nothing, nothing_runs
+from serq.diagnostics import Note
+from serq.source import Span
+from serq.syntax import tree
+
+T = TypeVar("T")
+
+
+@frozen
+class Scope:
+    """The entry being written out.
+
+    index: of the member called, None for a single queue. arguments: by parameter. source: the queue
+    named by `from`, with the index of the member called. use: the place of the call. calls: the
+    entries around, for finding cycles.
+    """
+
+    station: Station
+    index: tree.Expr | None
+    arguments: Mapping[str, tree.Expr]
+    source: tuple[Station, tree.Expr | None] | None
+    use: Span
+    calls: tuple[str, ...]
+
+
+@define
+class EntryWriter:
+    """Writes out the calls of a program's entries.
+
+    relations: the copies that a reader makes, by its name. side: whose statements are at work.
+    """
+
+    complaints: Complaints
+    stations: Mapping[str, Station]
+    relations: Mapping[str, Relation]
+    kvt: bool
+    side: str = "server"
+    _owners: dict[str, Station] = field(factory=dict)
+
+    def item(self, item: tree.Item) -> tree.Item:
+        """An item with the calls in its statements written out."""
+        match item:
+            case tree.Server(body=body):
+                self.side = "server"
+                return evolve(item, body=self.block(body, None))
+            case tree.Workload():
+                self.side = "session"
+                parts = tuple(
+                    evolve(part, body=self.block(part.body, None))
+                    if isinstance(part, tree.WorkloadBlock)
+                    else part
+                    for part in item.items
+                )
+                return evolve(item, items=parts)
+            case _:
+                return item
+
+    def block(self, block: tree.Block, scope: Scope | None) -> tree.Block:
+        """A block with the calls in it written out."""
+        statements = [new for s in block.statements for new in self.statement(s, scope)]
+        at = block.at if scope is None else used_at(block.at, scope.use)
+        return tree.Block(tuple(statements), at)
+
+    def statement(self, s: tree.Statement, scope: Scope | None) -> Sequence[tree.Statement]:
+        """What one statement becomes."""
+        match s:
+            case tree.Entry():
+                return self.call(s, scope)
+            case tree.Transfer():
+                return self.transfer(s, scope)
+            case tree.Copy():
+                return self.tier_copy(s, scope)
+            case tree.Run(places=()) if scope is not None:
+                return self.own_run(s, scope)
+            case tree.Mark(name=name) if scope is not None:
+                at = used_at(s.at, scope.use)
+                now = tree.Reference(tree.Name("now", at), None, None, at)
+                return (tree.Assign("set", self.own(name, scope), now, at),)
+            case tree.Plain(verb="end") if scope is not None:
+                self.complaints.say("SQ0383", s.at, queue=scope.station.name)
+                return (nothing_runs(s.at),)
+            case _:
+                if scope is None:
+                    self.check_outside(s)
+                return (self.rewrite(s, scope),)
+
+    # ---------------------------------------------------------------- copies of nodes
+
+    def rewrite(self, node: T, scope: Scope | None) -> T:
+        """A node as it reads where the entry is called."""
+        new: Any = node
+        if isinstance(node, tuple):
+            new = tuple(self.rewrite(part, scope) for part in node)
+        elif isinstance(node, tree.Block):
+            new = self.block(node, scope)
+        elif isinstance(node, Span):
+            new = node if scope is None else used_at(node, scope.use)
+        elif isinstance(node, tree.Reference) and scope is not None:
+            new = self.reference(node, scope)
+        elif type(node) in FIELDS:
+            parts = {n: self.rewrite(getattr(node, n), scope) for n in FIELDS[type(node)]}
+            if scope is not None:
+                self.rename(node, parts, scope)
+            new = type(node)(**parts)
+        return new  # type: ignore[no-any-return]
+
+    def rename(self, node: Any, parts: dict[str, Any], scope: Scope) -> None:
+        """The names that an entry assigns are its queue's own."""
+        match node:
+            case tree.Assign(verb="observe"):
+                pass
+            case tree.Assign() | tree.CostRecord() | tree.Choose():
+                parts["name"] = self.own(node.name, scope)
+            case tree.Hold(bindings=bindings):
+                values = [e for _, e in parts["bindings"]]
+                names = [self.own(name, scope) for name, _ in bindings]
+                parts["bindings"] = tuple(zip(names, values, strict=True))
+            case _:
+                pass
+
+    def own(self, name: tree.Name, scope: Scope) -> tree.Name:
+        """The name under which the program sees what an entry sets."""
+        at = used_at(name.at, scope.use)
+        if name.text not in scope.station.names:
+            return tree.Name(name.text, at)
+        return tree.Name(f"{scope.station.name}.{name.text}", at)
+
+    def reference(self, node: tree.Reference, scope: Scope) -> tree.Expr:
+        """What a name of an entry's body means where the entry is called."""
+        name, station = node.name.text, scope.station
+        at = used_at(node.at, scope.use)
+        queue = tree.Name(station.name, at)
+        if node.index is not None:
+            index = self.rewrite(node.index, scope)
+            return tree.Reference(self.rewrite(node.name, scope), index, node.member, at)
+        if name == station.name:
+            return tree.Reference(queue, scope.index, node.member, at)
+        if node.member is not None:
+            record = self.own(node.name, scope)
+            return tree.Reference(record, None, node.member, at)
+        if name in scope.arguments:
+            return scope.arguments[name]
+        if name in station.names:
+            return tree.Reference(self.own(node.name, scope), None, None, at)
+        if name in station.pools:
+            return tree.Reference(queue, scope.index, tree.Name(name, at), at)
+        if name == "self":
+            if scope.index is None:
+                self.complaints.say("SQ0384", node.at, queue=station.name)
+                return nothing(at)
+            return scope.index
+        if scope.source is not None and name == scope.source[0].name:
+            source, index = scope.source
+            leased = tree.Name(source.leased or name, at)
+            return tree.Reference(tree.Name(source.name, at), index, leased, at)
+        return tree.Reference(self.rewrite(node.name, scope), None, None, at)
+
+    def own_run(self, s: tree.Run, scope: Scope) -> Sequence[tree.Statement]:
+        """`run (c);`: at the stage of the queue itself."""
+        station = scope.station
+        if not station.stage:
+            self.complaints.say("SQ0385", s.at, queue=station.name)
+            return (nothing_runs(s.at),)
+        at = used_at(s.at, scope.use)
+        stage = tree.Reference(tree.Name(station.name, at), scope.index, None, at)
+        return (tree.Run((stage,), None, self.rewrite(s.work, scope), None, at),)
+
+    # ---------------------------------------------------------------- calls
+
+    def call(self, s: tree.Entry, scope: Scope | None) -> Sequence[tree.Statement]:
+        """The body of the entry that is called."""
+        at = s.at if scope is None else used_at(s.at, scope.use)
+        inside = self.find_entry(s, scope, at)
+        if inside is None:
+            return (nothing_runs(at),)
+        entry, new = inside
+        statements = list(self.block(entry.body, new).statements)
+        if s.target is not None and s.source is not None:
+            pool, tokens = (self.rewrite(part, scope) for part in s.target)
+            statements += [
+                tree.Amount("load", pool, cost_of(pool, tokens, at), at),
+                tree.GiveBack("release", self.rewrite(s.source, scope), at),
+            ]
+        return statements
+
+    def find_entry(
+        self, s: tree.Entry, scope: Scope | None, at: Span
+    ) -> tuple[tree.QueueEntry, Scope] | None:
+        """The entry that a call means, and the scope of its body; None when the call is wrong."""
+        say, name, verb = self.complaints.say, s.place.name.text, s.verb.text
+        if self.side == "session":
+            say("SQ0386", s.at, queue=name, verb=verb)
+            return None
+        station = self.stations.get(name)
+        if station is None:
+            queues = {n: q.item.name.at for n, q in self.stations.items()}
+            self.complaints.unknown("SQ0203", name, s.place.at, queues, kind="queue")
+            return None
+        copies = s.target is not None
+        entry = station.entry(verb, s.source is not None and not copies)
+        if entry is None:
+            other = station.entry(verb, s.source is None)
+            code = "SQ0387" if other is None else "SQ0388"
+            form = f"{verb} (…)" if s.source is not None else f"{verb} (…) from …"
+            known = ", ".join(f"`{e.verb.text}`" for e in station.entries) or "none"
+            say(code, s.at, queue=name, verb=verb, form=form, known=known)
+            return None
+        if verb == "transfer" and not copies:
+            say("SQ0389", s.at, queue=name)
+            return None
+        if len(s.arguments) != len(entry.parameters):
+            takes = count(len(entry.parameters), "argument")
+            say("SQ0301", s.at, name=f"{name}.{verb}", takes=takes, got=len(s.arguments))
+            return None
+        called = f"{name}.{verb}"
+        calls = () if scope is None else scope.calls
+        if called in calls:
+            say("SQ0390", s.at, entry=called)
+            return None
+        for argument in s.arguments:
+            if draws(argument):
+                say("SQ0391", argument.at, entry=called)
+                return None
+        index = self.member(s.place, station, scope)
+        source = None if copies else self.source(s, entry, scope)
+        if index is WRONG or source is WRONG:
+            return None
+        names = (parameter.text for parameter in entry.parameters)
+        values = self.rewrite(s.arguments, scope)
+        arguments = dict(zip(names, values, strict=True))
+        return entry, Scope(station, index, arguments, source, at, (*calls, called))
+
+    def member(self, place: tree.Reference, station: Station, scope: Scope | None) -> Any:
+        """The index of the member that is called: families have one, single queues have none."""
+        family = station.item.size is not None
+        if family != (place.index is not None):
+            code = "SQ0236" if family else "SQ0232"
+            self.complaints.say(code, place.at, name=station.name)
+            return WRONG
+        return None if place.index is None else self.rewrite(place.index, scope)
+
+    def source(self, s: tree.Entry, entry: tree.QueueEntry, scope: Scope | None) -> Any:
+        """The queue whose memory the entry takes, with the index of its member."""
+        if s.source is None or entry.source is None:
+            return None
+        station = self.stations.get(entry.source.text)
+        if station is None:
+            return WRONG
+        if s.source.name.text != station.name:
+            note = Note("the entry is here", entry.at)
+            self.complaints.say(
+                "SQ0392", s.source.at, wanted=station.name, entry=s.verb.text, notes=[note]
+            )
+            return WRONG
+        index = self.member(s.source, station, scope)
+        return WRONG if index is WRONG else (station, index)
+
+    # ---------------------------------------------------------------- transfers and copies
+
+    def transfer(self, s: tree.Transfer, scope: Scope | None) -> Sequence[tree.Statement]:
+        """A transfer with its wait in front: over a link with a latency, or over two NICs."""
+        if s.where is not None and s.where.places:
+            moved = self.rewrite(s, scope)
+            waits = [w for p in s.where.places if (w := self.link_wait(p, scope)) is not None]
+            return (*waits, moved)
+        relation = self.relations.get(scope.station.name) if scope is not None else None
+        if scope is None or (relation is None and not scope.station.nic):
+            return (self.rewrite(s, scope),)
+        if relation is None or scope.source is None or scope.source[0] is not relation.source:
+            self.complaints.say("SQ0393", s.at, queue=scope.station.name)
+            return (nothing_runs(s.at),)
+        at = used_at(s.at, scope.use)
+        ends = [scope.source, (scope.station, scope.index)]
+        nics = tuple(
+            tree.Reference(tree.Name(q.name, at), index, tree.Name("nic", at), at)
+            for q, index in ends
+        )
+        moved = evolve(self.rewrite(s, scope), where=tree.Where(None, nics, at))
+        if relation.latency is None:
+            return (moved,)
+        waiting, index = ends[0] if relation.pushed else ends[1]
+        return (wait(f"{waiting.name}.nic", index, relation.latency, at), moved)
+
+    def link_wait(self, place: tree.Reference, scope: Scope | None) -> tree.Run | None:
+        """The wait of a link with a latency."""
+        link = self.stations.get(place.name.text)
+        if link is None or link.latency is None or place.member is not None:
+            return None
+        at = place.at if scope is None else used_at(place.at, scope.use)
+        return wait(link.name, self.rewrite(place.index, scope), link.latency, at)
+
+    def tier_copy(self, s: tree.Copy, scope: Scope | None) -> Sequence[tree.Statement]:
+        """`kvt.l2_load` and `kvt.l2_store`: tokens from or to a slower tier."""
+        say, verb = self.complaints.say, s.verb.text
+        at = s.at if scope is None else used_at(s.at, scope.use)
+        if not self.kvt:
+            say("SQ0394", s.at, statement=f"kvt.{verb}")
+            return (nothing_runs(at),)
+        if verb not in ("l2_load", "l2_store") or s.place.name.text != "kvt":
+            say("SQ0395", s.verb.at, verb=verb)
+            return (nothing_runs(at),)
+        rates = [e for name, e in s.options if name.text == "per_token"]
+        if len(s.arguments) != 3 or len(rates) != 1 or len(s.options) != 1:
+            say("SQ0396", s.at, verb=verb)
+            return (nothing_runs(at),)
+        tier, pool = s.arguments[:2] if verb == "l2_load" else (s.arguments[1], s.arguments[0])
+        station = self.stations.get(tier.name.text) if isinstance(tier, tree.Reference) else None
+        if station is None or "l2" not in station.roles or not isinstance(tier, tree.Reference):
+            say("SQ0397", tier.at)
+            return (nothing_runs(at),)
+        if not isinstance(pool, tree.Reference):
+            say("SQ0307", pool.at, function=verb, kind="pool")
+            return (nothing_runs(at),)
+        tokens, rate = self.rewrite(s.arguments[2], scope), self.rewrite(rates[0], scope)
+        stage = tree.Reference(tree.Name(station.name, at), self.rewrite(tier.index, scope), None, at)
+        here = self.rewrite(pool, scope)
+        if verb == "l2_load":
+            return load_from_tier(stage, here, tokens, rate, at)
+        return (store_in_tier(stage, next(iter(station.pools)), tokens, rate, at),)
+
+    # ---------------------------------------------------------------- outside of entries
+
+    def check_outside(self, s: tree.Statement) -> None:
+        """Only a queue's entries hold its pools."""
+        for place in held_places(s):
+            station = self.stations.get(place.name.text)
+            if station is not None and place.member is not None:
+                self.complaints.say(
+                    "SQ0398", place.at, pool=place.member.text, queue=station.name
+                )
+
+
+WRONG: Any = object()
+"""Stands for a part of a call about which a complaint was made."""
+
+
+def held_places(s: tree.Statement) -> Sequence[tree.Reference]:
+    """The pools that a statement holds or acts on."""
+    match s:
+        case tree.Hold(parts=parts):
+            return [part.place for part in parts]
+        case tree.Amount(place=place) | tree.GiveBack(place=place):
+            return [place]
+        case _:
+            return []
+
+
+# -------------------------------------------------------------------- small pieces of tree
+
+
+def cost_of(place: tree.Reference, amount: tree.Expr, at: Span) -> tree.Call:
+    """`cost(PLACE, amount)`."""
+    return tree.Call(tree.Name("cost", at), (place, amount), at)
+
+
+def wait(name: str, index: tree.Expr | None, time: tree.Expr, at: Span) -> tree.Run:
+    """A fixed wait at the stage `NAME.latency`."""
+    stage = tree.Reference(tree.Name(name, at), index, tree.Name("latency", at), at)
+    return tree.Run((stage,), None, cost_of(stage, time, at), None, at)
+
+
+def binary(operator: str, left: tree.Expr, right: tree.Expr, at: Span) -> tree.Binary:
+    """An operator between two expressions."""
+    return tree.Binary(operator, left, right, at, at)
+
+
+def load_from_tier(
+    stage: tree.Reference, pool: tree.Reference, tokens: tree.Expr, rate: tree.Expr, at: Span
+) -> Sequence[tree.Statement]:
+    """Work at the tier's stage, then the tokens are there."""
+    work = cost_of(stage, binary("*", tokens, rate, at), at)
+    return (
+        tree.Run((stage,), None, work, None, at),
+        tree.Amount("load", pool, cost_of(pool, tokens, at), at),
+    )
+
+
+def store_in_tier(
+    stage: tree.Reference, pool: str, tokens: tree.Expr, rate: tree.Expr, at: Span
+) -> tree.Hold:
+    """A hold of the tier's pool that takes over the session's entry there and adds what is missing."""
+    place = evolve(stage, member=tree.Name(pool, at))
+    cached = tree.Reference(tree.Name("cached", at), None, None, at)
+    missing = binary("-", tokens, cached, at)
+    added = tree.Call(tree.Name("max", at), (tree.Number(0, at), missing), at)
+    kept = tree.Call(tree.Name("cachedin", at), (place,), at)
+    body = (
+        tree.Amount("grow", place, cost_of(place, added, at), at),
+        tree.Run((stage,), None, cost_of(stage, binary("*", added, rate, at), at), None, at),
+        tree.Amount("load", place, cost_of(place, added, at), at),
+    )
+    part = tree.Part(place, cost_of(place, kept, at), None, at)
+    cache = cost_of(place, tokens, at)
+    return tree.Hold((part,), None, (), tree.Block(body, at), cache, None, at)

@@ -1,0 +1,185 @@
+"""What cannot be stated is refused, at its place, with every reason."""
+
+from __future__ import annotations
+
+import pytest
+
+import serq
+from serq.codes import CODES
+from serq.diagnostics import ProgramError
+from serq.lean import emit_lean, stateable
+from tests.lean.programs import ROOT, small, stated
+
+HOLD = "hold p (cost(p, 1)) { run e prefill (cost(e, 5)); }"
+POOL = "pool p { cap 4; }"
+ALL = "advance running;"
+ADMIT = "admit waiting while (running.preempted == 0);"
+
+REFUSED: list[tuple[str, dict[str, str], str, str]] = [
+    # code, a part of the program, what stands at the place, words of the message
+    ("SQ0801", {"server": HOLD, "items": POOL}, "hold", "`hold`"),
+    ("SQ0801", {"server": "branch (serial == 0) { run e decode (cost(e, 5)); } else { }"}, "branch", ""),
+    ("SQ0801", {"server": "loop { run e prefill (cost(e, 5)); }"}, "loop", "`loop`"),
+    ("SQ0801", {"server": "while (serial == 0) { run e decode (cost(e, 1)); }"}, "while", "`while`"),
+    ("SQ0801", {"server": "choose k in 2 by (queue(e)); run e decode (cost(e, 1));"}, "choose", "`choose`"),
+    ("SQ0801", {"server": "run e prefill (cost(e, 0)); run e decode (cost(e, 1));"}, "run e pre", "0 tokens"),
+    ("SQ0801", {"server": "run z (cost(z, 1));", "items": "stage z : delay;"}, "z", "`z`"),
+    ("SQ0801", {"engine": "granule 2;"}, "e on gpu", "`granule`"),
+    ("SQ0801", {"schedule": f"exclusive prefill; {ADMIT}"}, "exclusive", "`exclusive prefill`"),
+    ("SQ0801", {"schedule": f"branch (running.count > 1) {{ {ALL} }} else {{ {ALL} }}"}, "branch", ""),
+    ("SQ0801", {"engine": "state n = 0;", "schedule": f"{ALL} set n = n + 1;"}, "set n", "`set`"),
+    ("SQ0801", {"schedule": "advance running by (remaining);"}, "advance", "`by`"),
+    ("SQ0801", {"workload": "arrive poisson(0.5);"}, "poisson", "`poisson`"),
+    ("SQ0801", {"workload": "arrive closed(5);"}, "closed", "`closed`"),
+    ("SQ0802", {"schedule": "advance running only (remaining > 2);"}, "remaining", "`only` reads"),
+    ("SQ0802", {"execute": "1 + batch.attention"}, "batch.attention", "`execute` reads"),
+    ("SQ0802", {"claim": "used(p) < 3", "items": POOL}, "used(p)", "claim `c` reads `used(p)`"),
+    ("SQ0802", {"claim": "kv_decode == 0"}, "kv_decode", "claim `c` reads `kv_decode`"),
+    ("SQ0802", {"engine": "state n = 2;", "claim": "n == 2"}, "n == 2", "claim `c` reads `n`"),
+    ("SQ0803", {"cap": "2.5"}, "2.5", "`tokens cap`"),
+    ("SQ0803", {"cap": "inf"}, "inf", "`tokens cap`"),
+    ("SQ0803", {"cap": "8 + queue(e)"}, "8 + queue(e)", "`tokens cap`"),
+    ("SQ0803", {"schedule": "advance running each at most (max(1, running.count));"}, "max(1", "`each"),
+    ("SQ0803", {"server": "run e prefill (cost(e, 5 + serial));"}, "5 + serial", "the length of this run"),
+    ("SQ0803", {"server": "run e prefill (cost(e, 2.5));"}, "2.5", "the length of this run"),
+    ("SQ0803", {"server": "set o = ~exp(3); run e prefill (cost(e, o));"}, "o)", "the length of this run"),
+    ("SQ0804", {"execute": "0.1 + batch.tokens"}, "0.1", "0.1"),
+    ("SQ0804", {"claim": "served < 1e17"}, "1e17", "1e+17"),
+    ("SQ0805", {"claim": "served / now < 3"}, "now < 3", "divides by something that varies"),
+    ("SQ0806", {"claim": "sqrt(served) < 3"}, "sqrt", "`sqrt`"),
+    ("SQ0806", {"claim": "served ^ 2 < 3"}, "served ^ 2", "`^`"),
+    ("SQ0806", {"claim": "served < 1 / 0"}, "1 / 0", "inf"),
+    ("SQ0806", {"execute": "~exp(3)"}, "~exp(3)", "`~exp`"),
+    ("SQ0806", {"workload": "arrive renewal(~exp(3));"}, "~exp(3)", "`~exp`"),
+    ("SQ0807", {"execute": "batch.tokens - 3"}, "batch.tokens - 3", "`execute`"),
+    ("SQ0808", {"claims": "claim d: at end (1 == 1);"}, "d: at end", "at the end"),
+    ("SQ0808", {"claims": "claim d given (serial < 3): every iteration of e (1);"}, "serial < 3", "`given`"),
+    ("SQ0809", {"claim": " + ".join(["tokens"] * 70) + " > 0"}, "tokens + tokens", "60 levels"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("code", "parts", "place", "words"), REFUSED)
+def test_what_has_no_meaning_is_refused_at_its_place(
+    code: str, parts: dict[str, str], place: str, words: str
+) -> None:
+    source = small(**parts)
+    (reason,) = stateable(serq.compile("small.sq", source=source))
+    assert (reason.code, words in reason.message) == (code, True), reason.message
+    assert reason.at is not None and reason.help
+    line = source.split("\n")[reason.at.line - 1]
+    assert line[reason.at.column - 1 :].startswith(place)
+
+
+def test_every_code_is_shown_here() -> None:
+    assert {code for code, *_ in REFUSED} == {code for code in CODES if code.startswith("SQ08")}
+
+
+def test_every_reason_is_given_by_place() -> None:
+    source = small(
+        "attention > 0",
+        workload="arrive closed(2);",
+        server=HOLD,
+        items=POOL,
+        execute="sqrt(batch.tokens) / 0",
+    )
+    with pytest.raises(ProgramError) as refused:
+        emit_lean(serq.compile("small.sq", source=source))
+    assert [d.code for d in refused.value.diagnostics] == ["SQ0806", "SQ0801", "SQ0801", "SQ0802"]
+
+
+def test_an_aggregate_is_refused_once() -> None:
+    program = serq.compile("small.sq", source=small("sum j in 3 (attention - j) > 0"))
+    assert [d.code for d in stateable(program)] == ["SQ0802"]
+
+
+def test_statements_inside_a_refused_one_are_named_as_well() -> None:
+    server = "branch (serial == 0) { hold p (cost(p, 1)) { run e decode (cost(e, serial)); } } else { }"
+    reasons = stateable(serq.compile("small.sq", source=small(server=server, items=POOL)))
+    assert [d.message.split()[0] for d in reasons] == ["`branch`", "`hold`"]
+
+
+def test_a_second_engine_is_refused() -> None:
+    other = "device g { } engine f on g { tokens cap 4; schedule { advance running; } execute (1); }"
+    reasons = stateable(serq.compile("small.sq", source=small(items=other)))
+    assert [(d.code, "`f`" in d.message) for d in reasons] == [("SQ0801", True)]
+
+
+def test_a_program_without_an_engine_is_refused() -> None:
+    assert [d.code for d in stateable(serq.compile("none.sq", source="fn main() { }"))] == ["SQ0801"]
+
+
+def test_a_length_that_varies_says_where_it_comes_from() -> None:
+    server = "set o = 3 * serial; run e prefill (cost(e, o + serial));"
+    (reason,) = stateable(serq.compile("small.sq", source=small(server=server)))
+    assert [note.message for note in reason.notes] == [
+        "`o` is set here",
+        "`serial` is another number for every session",
+    ]
+
+
+def test_what_changes_no_iteration_may_stand_in_the_program() -> None:
+    plain = stated(small())
+    workload = "arrive renewal(10); init { set born = now; Size n = 5; } turn { set k = n - 2; }"
+    decorated = small(
+        items="pool p { cap 4; } stage z : delay; gauge g = used(p); let b = 8;",
+        engine="state n0 = 0;",
+        cap="b",
+        schedule="let u = running.count; advance running; admit waiting while (running.preempted == 0);",
+        workload=workload,
+        server="set m = n; run e prefill (cost(e, m)); observe t = now - born; run e decode (cost(e, k));",
+    )
+    assert stated(decorated).split("-/", 1)[1].split("/--")[1] == plain.split("-/", 1)[1].split("/--")[1]
+
+
+def test_a_session_of_several_turns_runs_the_server_each_time() -> None:
+    source = small(
+        server="run e prefill (cost(e, turn_no + 4));",
+        workload="arrive batch(3); session { turn; set k = 1; turn; end; turn; }",
+    )
+    text = stated(source)
+    assert "server := [.prefill 5, .prefill 6]\n" in text
+    assert "arrivals := .batch 3\n" in text
+
+
+def test_orders_become_statements_in_joining_order() -> None:
+    schedule = "advance running only (running.count > 2) decode first each at most (3);"
+    text = stated(small(schedule=schedule))
+    assert "most := some 3\n" in text
+    assert "decide (running.count > 2 ∧ r.decoding = true)" in text
+    assert "decide (running.count > 2 ∧ r.decoding = false)" in text
+
+
+@pytest.mark.parametrize(
+    "execute",
+    [
+        "batch.prefilled * 3 + batch.decoding * 0.5",
+        "max(1, batch.tokens - 5)",
+        "running.count - 0.5",
+        "ceil(batch.tokens / 128)",
+        "batch.tokens > 4 ? 2 : batch.tokens / 3",
+        "abs(0 - batch.tokens)",
+        "0 - min(-1, batch.decoding)",
+        "sum k in 3 (batch.tokens + k)",
+    ],
+)
+def test_a_duration_above_0_for_every_batch_is_found(execute: str) -> None:
+    assert stateable(serq.compile("small.sq", source=small(execute=execute))) == []
+
+
+@pytest.mark.parametrize(
+    "execute",
+    [
+        "batch.prefilled",
+        "floor(batch.tokens / 9)",
+        "8 - batch.tokens",
+        "!batch.prefilled",
+        "0 * batch.tokens",
+    ],
+)
+def test_a_duration_that_may_be_0_is_refused(execute: str) -> None:
+    assert [d.code for d in stateable(serq.compile("small.sq", source=small(execute=execute)))] == ["SQ0807"]
+
+
+def test_the_first_example_says_what_keeps_it_from_being_stated() -> None:
+    reasons = stateable(serq.compile(ROOT / "examples" / "hello.sq"))
+    assert {d.code for d in reasons} == {"SQ0803", "SQ0804"}
