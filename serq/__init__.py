@@ -36,7 +36,7 @@ __all__ = [
     "ProgramError",
     "Report",
     "__version__",
-    "check",
+    "check_program",
     "compile",
     "emit_lean",
     "program_to_json",
@@ -67,7 +67,7 @@ def compile(
     return loaded.program
 
 
-def check(
+def check_program(
     path: str | os.PathLike[str] | None = None,
     *,
     source: str | None = None,

@@ -24,7 +24,7 @@ def lower_set(s: tree.Assign, side: Side, x: Expressions) -> Sequence[Statement]
         return ()
     if s.verb == "Size" and not side.is_workload:
         x.complaints.say("SQ0321", s.name.at, name=name)
-    elif check_owner(name, s.at, side, x) and not value.wrong:
+    elif check_owner(s.name, s.at, side, x) and not value.wrong:
         if value.cost is not None and side.name in ("init", "turn"):
             x.complaints.say("SQ0322", s.value.at, block=side.name)
         elif value.cost is not None and s.verb == "Size":
@@ -37,12 +37,13 @@ def lower_set(s: tree.Assign, side: Side, x: Expressions) -> Sequence[Statement]
     return (Set(name, fold.POISON, at=s.at),)
 
 
-def check_owner(name: str, at: Span, side: Side, x: Expressions) -> bool:
+def check_owner(written: tree.Name, at: Span, side: Side, x: Expressions) -> bool:
     """The workload owns sizes, the scheduler `cached` and `computed`, a hold its own names."""
+    name = written.text
     if name in x.names.bindings:
         note = Note("it is bound here", x.names.bindings[name])
         x.complaints.say(
-            "SQ0228", at, kind="attribute", name=name, other="bound at admission", notes=[note]
+            "SQ0228", written.at, kind="attribute", name=name, other="bound at admission", notes=[note]
         )
         return False
     if side.is_workload:

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from attrs import frozen
 
 from serq.check.complaints import Complaints
+from serq.check.holds import assigned_in
 from serq.check.readings import statement_readings
 from serq.ir.expr import Attr, walk
 from serq.ir.program import Program
@@ -30,9 +31,12 @@ def check_costs(program: Program, complaints: Complaints) -> None:
     if not costs:
         return
     paths = CostPaths(costs, complaints)
+    made: Names = frozenset()
     if program.workload is not None:
         paths.block(program.workload.session, frozenset())
-    paths.block(program.server, frozenset())
+        made = frozenset(assigned_in(program.workload.session))
+    # what the client makes of its own stages, it makes before the server reads it, or not at all
+    paths.block(program.server, made)
 
 
 @frozen

@@ -11,10 +11,11 @@ from collections.abc import Mapping, Sequence
 from serq.check.complaints import Complaints
 from serq.check.expressions import Expressions
 from serq.check.limits import LARGEST_FAMILY, is_count
-from serq.check.names import Capacity, DeviceNames, EngineNames, Names, RegisterName, Resource
-from serq.check.show import number
+from serq.check.names import NEVER_READ, Capacity, DeviceNames, EngineNames, Names, RegisterName, Resource
+from serq.check.show import article, number
+from serq.check.stations import set_in
 from serq.check.trees import NOWHERE, walk
-from serq.check.words import BUILT_IN, SUPPLIED, WORDS
+from serq.check.words import BUILT_IN, CALLABLE, SUPPLIED, WORDS
 from serq.diagnostics import Note
 from serq.source import Span
 from serq.syntax import tree
@@ -57,13 +58,7 @@ class Declarations:
             self.complaints.say("SQ0227", name.at, kind=kind, name=text)
             return True
         if text in self.names.declared:
-            other, at = self.names.declared[text]
-            note = Note(f"`{text}` is {other} here", at)
-            if other == article(kind):
-                self.complaints.say("SQ0210", name.at, kind=kind, name=text, notes=[note])
-                return False
-            self.complaints.say("SQ0228", name.at, kind=kind, name=text, other=other, notes=[note])
-            return True
+            return self.clash(kind, name)
         self.names.declared[text] = (article(kind), name.at)
         return True
 
@@ -72,7 +67,22 @@ class Declarations:
         owner = name.text.partition(".")[0]
         return owner in self.names.queues or self.take(kind, name, words=words)
 
+    def clash(self, kind: str, name: tree.Name) -> bool:
+        """Complain about a name that is taken, at the later of the two places."""
+        other, at = self.names.declared[name.text]
+        note = Note(f"`{name.text}` is {other} here", at)
+        if other == article(kind):
+            self.complaints.say("SQ0210", name.at, kind=kind, name=name.text, notes=[note])
+            return False
+        place, word = name.at, kind
+        if (at.line, at.column) > (name.at.line, name.at.column):
+            note = Note(f"`{name.text}` is {article(kind)} here", name.at)
+            place, word, other = at, other.partition(" ")[2], article(kind)
+        self.complaints.say("SQ0228", place, kind=word, name=name.text, other=other, notes=[note])
+        return True
+
     def item(self, item: tree.Item, order: int) -> None:
+        """One declaration."""
         match item:
             case tree.Let() | tree.Input():
                 # a constant may be declared twice
@@ -90,8 +100,9 @@ class Declarations:
                     kind = item.kind.kind
                     self.stage(Resource(item.name.text, kind, size, order, item.name.at))
             case tree.Queue():
-                if self.take("queue", item.name, words=True):
-                    self.names.queues[item.name.text] = item
+                self.queue(item, order)
+            case tree.Relation(latency=latency) if latency is not None:
+                self.x.constant(latency, order)
             case tree.Gauge():
                 self.take("gauge", item.name)
             case tree.Claim():
@@ -133,14 +144,32 @@ class Declarations:
             if name in device.times or name in device.capacities:
                 self.complaints.say("SQ0210", part.name.at, kind="item of the device", name=name)
             elif isinstance(part, tree.TimeResource):
-                if name in WORDS or self.names.declared.get(name, ("",))[0] == "a definition":
-                    self.complaints.say("SQ0220", part.name.at, kind="time resource", name=name)
+                self.time(part)
                 device.times[name] = part
             else:
                 if part.size is not None:
                     self.complaints.say("SQ0240", part.at, name=name, device=item.name.text)
                 cap = self.x.constant(part.cap, order)
                 device.capacities[name] = Capacity(cap or 0.0, part.name.at)
+
+    def time(self, item: tree.TimeResource) -> None:
+        """The names of a time resource and its parameters."""
+        name = item.name.text
+        if name in WORDS or name in CALLABLE:
+            self.complaints.say("SQ0220", item.name.at, kind="time resource", name=name)
+        elif self.names.declared.get(name, ("",))[0] == "a definition":
+            other, at = self.names.declared[name]
+            note = Note(f"`{name}` is {other} here", at)
+            self.complaints.say(
+                "SQ0228", item.name.at, kind="time resource", name=name, other=other, notes=[note]
+            )
+        seen: set[str] = set()
+        for parameter in item.parameters:
+            if parameter.text in seen:
+                self.complaints.say("SQ0211", parameter.at, name=parameter.text)
+            elif parameter.text in SUPPLIED:
+                self.complaints.say("SQ0221", parameter.at, kind="parameter", name=parameter.text)
+            seen.add(parameter.text)
 
     def engine(self, item: tree.Engine, order: int) -> None:
         assert item.name is not None
@@ -224,6 +253,14 @@ class Declarations:
                 block = self.x.constant(option.value, order)
                 self.names.blocks[name] = 1.0 if block is None else block
 
+    def queue(self, item: tree.Queue, order: int) -> None:
+        """A queue takes its name; its devices, pools and stage are declarations of their own."""
+        if self.take("queue", item.name, words=True):
+            self.names.queues[item.name.text] = item
+        for part in item.items:
+            if isinstance(part, tree.Serve) and part.latency is not None:
+                self.x.constant(part.latency, order)
+
     # ---------------------------------------------------------------- what statements assign
 
     def assignments(self, items: Sequence[tree.Item]) -> None:
@@ -236,6 +273,8 @@ class Declarations:
                             self.block(part.body, "workload")
                 case tree.Server():
                     self.block(item.body, "server")
+                case tree.Queue():
+                    self.entries(item)
                 case _:
                     pass
         for name, (kind, at) in list(self.names.declared.items()):
@@ -247,13 +286,23 @@ class Declarations:
                 self.complaints.say("SQ0229", place, name=name, what=kind, notes=[other])
         for name, register in self.names.registers.items():
             taken = self.names.declared.get(name)
-            if taken is not None:
+            if taken is not None and taken[0] not in NEVER_READ:
                 note = Note(f"`{name}` is {taken[0]} here", taken[1])
                 self.complaints.say(
                     "SQ0228", register.at, kind="register", name=name, other=taken[0], notes=[note]
                 )
             elif name in self.names.attributes or name in BUILT_IN:
                 self.complaints.say("SQ0229", register.at, name=name, what="a register")
+
+    def entries(self, item: tree.Queue) -> None:
+        """What entries set are names of their queue, and no other declaration's."""
+        for entry in item.items:
+            if isinstance(entry, tree.QueueEntry):
+                for name in set_in(entry.body):
+                    if name.text in self.names.declared:
+                        other, at = self.names.declared[name.text]
+                        note = Note(f"`{name.text}` is assigned here", name.at)
+                        self.complaints.say("SQ0229", at, name=name.text, what=other, notes=[note])
 
     def block(self, block: tree.Block, side: str) -> None:
         for node in walk(block):
@@ -304,12 +353,12 @@ class Declarations:
         if text in self.names.observes:
             return
         self.names.observes[text] = name.at
+        if text in self.names.bindings:
+            note = Note("it is bound here", self.names.bindings[text])
+            self.complaints.say(
+                "SQ0228", name.at, kind="observation", name=text, other="bound at admission", notes=[note]
+            )
         self.take("observation", name)
-
-
-def article(kind: str) -> str:
-    """`a pool`, `an engine`."""
-    return f"an {kind}" if kind[0] in "aeio" else f"a {kind}"
 
 
 def members(size: int | None) -> str:

@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
-from attrs import define, evolve, field, frozen
+from attrs import define, frozen
 
 from serq.check.complaints import Complaints, used_at
 from serq.check.relations import Relation
 from serq.check.show import count
 from serq.check.stations import Station
-from serq.check.trees import FIELDS, draws, nothing, nothing_runs
+from serq.check.trees import FIELDS, changed, draws, nothing, nothing_runs
 from serq.diagnostics import Note
 from serq.source import Span
 from serq.syntax import tree
@@ -45,31 +45,32 @@ class Scope:
 class EntryWriter:
     """Writes out the calls of a program's entries.
 
-    relations: the copies that a reader makes, by its name. side: whose statements are at work.
+    relations: the copies that a reader makes, by its name. kvt: its library is used. orders: the
+    positions of the stages declared by themselves. side: whose statements are at work.
     """
 
     complaints: Complaints
     stations: Mapping[str, Station]
     relations: Mapping[str, Relation]
     kvt: bool
+    orders: Mapping[str, int]
     side: str = "server"
-    _owners: dict[str, Station] = field(factory=dict)
 
     def item(self, item: tree.Item) -> tree.Item:
         """An item with the calls in its statements written out."""
         match item:
             case tree.Server(body=body):
                 self.side = "server"
-                return evolve(item, body=self.block(body, None))
+                return changed(item, body=self.block(body, None))
             case tree.Workload():
                 self.side = "session"
                 parts = tuple(
-                    evolve(part, body=self.block(part.body, None))
+                    changed(part, body=self.block(part.body, None))
                     if isinstance(part, tree.WorkloadBlock)
                     else part
                     for part in item.items
                 )
-                return evolve(item, items=parts)
+                return changed(item, items=parts)
             case _:
                 return item
 
@@ -86,6 +87,8 @@ class EntryWriter:
                 return self.call(s, scope)
             case tree.Transfer():
                 return self.transfer(s, scope)
+            case tree.Tool(where=where) if scope is not None and not (where and where.places):
+                return self.tool(s, scope)
             case tree.Copy():
                 return self.tier_copy(s, scope)
             case tree.Run(places=()) if scope is not None:
@@ -149,8 +152,8 @@ class EntryWriter:
         at = used_at(node.at, scope.use)
         queue = tree.Name(station.name, at)
         if node.index is not None:
-            index = self.rewrite(node.index, scope)
-            return tree.Reference(self.rewrite(node.name, scope), index, node.member, at)
+            name_at = self.rewrite(node.name, scope)
+            return tree.Reference(name_at, self.rewrite(node.index, scope), node.member, at)
         if name == station.name:
             return tree.Reference(queue, scope.index, node.member, at)
         if node.member is not None:
@@ -194,7 +197,7 @@ class EntryWriter:
         entry, new = inside
         statements = list(self.block(entry.body, new).statements)
         if s.target is not None and s.source is not None:
-            pool, tokens = (self.rewrite(part, scope) for part in s.target)
+            pool, tokens = self.rewrite(s.target[0], scope), self.rewrite(s.target[1], scope)
             statements += [
                 tree.Amount("load", pool, cost_of(pool, tokens, at), at),
                 tree.GiveBack("release", self.rewrite(s.source, scope), at),
@@ -284,6 +287,8 @@ class EntryWriter:
         relation = self.relations.get(scope.station.name) if scope is not None else None
         if scope is None or (relation is None and not scope.station.nic):
             return (self.rewrite(s, scope),)
+        if relation is not None and (relation.source is None or relation.reader is None):
+            return (nothing_runs(s.at),)
         if relation is None or scope.source is None or scope.source[0] is not relation.source:
             self.complaints.say("SQ0393", s.at, queue=scope.station.name)
             return (nothing_runs(s.at),)
@@ -293,11 +298,18 @@ class EntryWriter:
             tree.Reference(tree.Name(q.name, at), index, tree.Name("nic", at), at)
             for q, index in ends
         )
-        moved = evolve(self.rewrite(s, scope), where=tree.Where(None, nics, at))
+        moved = changed(self.rewrite(s, scope), where=tree.Where(None, nics, at))
         if relation.latency is None:
             return (moved,)
         waiting, index = ends[0] if relation.pushed else ends[1]
         return (wait(f"{waiting.name}.nic", index, relation.latency, at), moved)
+
+    def tool(self, s: tree.Tool, scope: Scope) -> Sequence[tree.Statement]:
+        """A tool looks among the stages above the queue whose entry it is in."""
+        if self.orders.get("tool", scope.station.order) >= scope.station.order:
+            self.complaints.say("SQ0340", s.at, statement="tool", stages="`tool`")
+            return (nothing_runs(s.at),)
+        return (self.rewrite(s, scope),)
 
     def link_wait(self, place: tree.Reference, scope: Scope | None) -> tree.Run | None:
         """The wait of a link with a latency."""
@@ -327,7 +339,7 @@ class EntryWriter:
             say("SQ0397", tier.at)
             return (nothing_runs(at),)
         if not isinstance(pool, tree.Reference):
-            say("SQ0307", pool.at, function=verb, kind="pool")
+            say("SQ0307", pool.at, function=verb, kind="a pool")
             return (nothing_runs(at),)
         tokens, rate = self.rewrite(s.arguments[2], scope), self.rewrite(rates[0], scope)
         stage = tree.Reference(tree.Name(station.name, at), self.rewrite(tier.index, scope), None, at)
@@ -397,7 +409,7 @@ def store_in_tier(
     stage: tree.Reference, pool: str, tokens: tree.Expr, rate: tree.Expr, at: Span
 ) -> tree.Hold:
     """A hold of the tier's pool that takes over the session's entry there and adds what is missing."""
-    place = evolve(stage, member=tree.Name(pool, at))
+    place = changed(stage, member=tree.Name(pool, at))
     cached = tree.Reference(tree.Name("cached", at), None, None, at)
     missing = binary("-", tokens, cached, at)
     added = tree.Call(tree.Name("max", at), (tree.Number(0, at), missing), at)

@@ -14,7 +14,7 @@ from serq.check.complaints import used_at
 from serq.check.fold import POISON, is_poison
 from serq.check.names import Resource
 from serq.check.resolve import Resolver
-from serq.check.show import count, number
+from serq.check.show import article, count, number
 from serq.check.standing import WRONG, Bound, Standing, Typed, kind, shown
 from serq.check.words import SUPPLIED
 from serq.ir.expr import Draw, Expr, Num, Observable, Place, Summary, walk
@@ -66,8 +66,11 @@ class Expressions(Resolver):
             return POISON
         return value.expr
 
-    def constant(self, e: tree.Expr, order: int) -> float | None:
-        """A constant as known in item `order`; None when it is wrong, which is then already said."""
+    def constant(self, e: tree.Expr, order: int | None) -> float | None:
+        """A constant as known in item `order`, or at run time (None).
+
+        The result is None when it is wrong, which is then already said.
+        """
         value = self.lower(e, Standing(Moment.CONST, order))
         if value.cost is not None:
             self.complaints.say("SQ0312", e.at)
@@ -169,7 +172,7 @@ class Expressions(Resolver):
     def aggregate(self, e: tree.Aggregate, here: Standing) -> Typed:
         """An aggregate, its terms written out."""
         name = e.variable.text
-        n = self.constant(e.bound, here.order)
+        n = self.constant(e.bound, here.order if here.moment is Moment.CONST else None)
         if n is None:
             return WRONG
         if not (n >= 1 and n == int(min(n, 1e9))):
@@ -248,7 +251,7 @@ class Expressions(Resolver):
         resources = []
         for argument in e.arguments[:-1]:
             if not isinstance(argument, tree.Reference):
-                self.complaints.say("SQ0307", argument.at, function="cost", kind="pool or stage")
+                self.complaints.say("SQ0307", argument.at, function="cost", kind="a pool or stage")
                 return WRONG
             resource = self.resource(argument, "pool or stage")
             if resource is None:
@@ -276,7 +279,7 @@ class Expressions(Resolver):
         wanted = "pool" if name in POOL_OBSERVABLES else "engine" if name == "budget_left" else "stage"
         first = e.arguments[0]
         if not isinstance(first, tree.Reference):
-            self.complaints.say("SQ0307", e.at, function=name, kind=wanted)
+            self.complaints.say("SQ0307", e.at, function=name, kind=article(wanted))
             return WRONG
         place = self.place(first, wanted, here)
         arguments = tuple(self.plain(a, here) for a in e.arguments[1:])
@@ -299,7 +302,7 @@ class Expressions(Resolver):
             return WRONG
         argument = e.arguments[0]
         if not isinstance(argument, tree.Reference) or argument.index is not None:
-            self.complaints.say("SQ0307", argument.at, function=name, kind="observation")
+            self.complaints.say("SQ0307", argument.at, function=name, kind="an observation")
             return WRONG
         observation = argument.name.text
         if argument.member is not None:

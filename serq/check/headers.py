@@ -12,7 +12,7 @@ from serq.check.places import word_before
 from serq.check.side import Side
 from serq.check.standing import Bound, Standing, Typed
 from serq.check.trees import reads
-from serq.ir.expr import Attr, Binary, Conditional, Expr, Fold, Func, Num, Place, Unary, walk
+from serq.ir.expr import Attr, Binary, Conditional, Draw, Expr, Fold, Func, Num, Place, Unary, walk
 from serq.ir.moments import Moment
 from serq.ir.server import Binding, Block, Hold, HoldPart
 from serq.syntax import tree
@@ -101,6 +101,9 @@ def lower_bindings(
         else:
             here = side.standing(Moment.ADMIT, name.at)
             value = x.lower(e, evolve(here, bound={**side.bound, **bound}))
+        if any(isinstance(node, Draw) for node in walk(value.expr)):
+            x.complaints.say("SQ0418", name.at, name=name.text)
+            value = Typed(fold.POISON)
         kept = name.text in read and is_kept(value.expr)
         if name.text in read and not kept and not value.wrong:
             x.complaints.say("SQ0360", name.at, name=name.text)

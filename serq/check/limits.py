@@ -238,7 +238,7 @@ def check_demand(hold: Hold, pools: Mapping[str, Pool], complaints: Complaints) 
     for part in hold.parts:
         pool = pools.get(part.place.name)
         demands = [part.units] if part.reserve is None else [part.units, part.reserve]
-        if not all([check_amount(e, "a hold's demand", part.at, complaints) for e in demands]):
+        if not check_amount(part.units, "a hold's demand", part.at, complaints):
             continue
         numbers = [value for e in demands if (value := constant(e)) is not None]
         if pool is None or not numbers:

@@ -41,8 +41,13 @@ SAME = {name: (bare, *others) for bare, others in BARE.items() for name in other
 def check_moments(program: Program, complaints: Complaints) -> None:
     """Complain about every part of an expression that does not exist when it is read."""
     hidden = frozenset(a.name for a in program.attributes if a.hidden)
+    headers: set[int] = set()
     for reading in readings(program):
         for node in walk(reading.expr):
+            # a name of `at admission` is written out in the header: what is wrong in it is said once
+            if reading.moment is Moment.ADMIT and id(node) in headers:
+                continue
+            headers.add(id(node))
             check_node(node, reading, hidden, complaints)
 
 

@@ -10,6 +10,9 @@ from serq.check.words import BUILT_IN
 from serq.source import Span
 from serq.syntax import tree
 
+NEVER_READ = frozenset({"a device", "a gauge", "a claim", "an observation", "a definition"})
+"""Kinds of declarations whose bare name no expression reads."""
+
 
 @frozen
 class Resource:
@@ -102,13 +105,14 @@ class Constants:
 class Names:
     """Everything declared.
 
-    stages, pools: by the name used in expressions. registers: by name, program-wide.
-    attributes: where each is first assigned. costs: the resources of attributes that hold a cost,
-    known once their assignment was read. records: the parts of `Cost x = { … }`. observes: by name,
-    where first recorded. sides: who assigns an attribute, "workload" or "server". bindings: names of
-    `at admission`; kept: those of them that bodies read. owned: the pools declared on a device or engine. client_costs: the resources of costs
-    made in the workload. blocks: the block of pools that have one. declared: every name of the common name
-    space with its kind, as messages say it.
+    stages, pools: by the name used in expressions. queues: as written. registers: by name,
+    program-wide. attributes: where each is first assigned. costs: the resources of attributes that
+    hold a cost. kinds: what an attribute holds, and where that was first said. records: the parts of
+    `Cost x = { … }`. observes: by name, where first recorded. sides: who assigns an attribute,
+    "workload" or "server". bindings: names of `at admission`; kept: those of them that bodies read.
+    owned: the pools declared on a device or engine. blocks: the block of pools that have one.
+    client_costs: the resources of costs made in the workload. declared: every name of the common
+    name space with its kind, as messages say it. definitions: where each is.
     """
 
     constants: Constants = field(factory=Constants)
@@ -137,10 +141,13 @@ class Names:
         return self.pools.get(name) or self.stages.get(name)
 
     def meaning(self, name: str) -> str | None:
-        """What a name already is, as messages say it, or None."""
+        """What an expression already means by a name, as messages say it, or None.
+
+        Devices, gauges, claims, observations and definitions are never read by their bare name.
+        """
         if name in BUILT_IN:
             return "a built-in attribute"
-        if name in self.declared:
+        if name in self.declared and self.declared[name][0] not in NEVER_READ:
             return self.declared[name][0]
         if name in self.attributes:
             return "a session attribute"

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from serq.check.claims import lower_claim, lower_gauge
 from serq.check.complaints import Complaints
 from serq.check.constants import fold_constants
-from serq.check.declare import SHARES, declare_names
+from serq.check.declare import declare_names
 from serq.check.entries import EntryWriter
 from serq.check.expand import Expander, ParseExpression, expand_definitions
 from serq.check.expressions import Expressions
@@ -105,7 +105,8 @@ def write_out_queues(
     )
     relations = find_relations(items, stations, imported, complaints)
     check_visible(stations, items, complaints)
-    writer = EntryWriter(complaints, stations, relations, imported)
+    orders = {i.name.text: order for order, i in enumerate(items) if isinstance(i, tree.Stage)}
+    writer = EntryWriter(complaints, stations, relations, imported, orders)
     written: list[tree.Item] = []
     for item in items:
         written.append(writer.item(item))
@@ -144,7 +145,7 @@ def lower_items(
 ) -> Program:
     """Each item becomes its record; the workload first, since the server reads what it assigns."""
     workload: Workload | None = None
-    hidden: frozenset[str] = frozenset()
+    hidden: dict[str, Span] = {}
     server: Block = ()
     devices: list[Device] = []
     stages: list[Stage] = []
@@ -189,8 +190,9 @@ def lower_items(
 
 def check_share(item: tree.Share, statements: Block, x: Expressions) -> None:
     """`share` says how flows share: a program without one has nothing to share."""
-    shares = item.rule.text in SHARES
-    if shares and not any(is_flow(s) for s in statements_in(statements)):
+    if x.complaints.sink.errors:
+        return
+    if not any(is_flow(s) for s in statements_in(statements)):
         x.complaints.missing("SQ0336", item.at)
 
 

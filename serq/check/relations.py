@@ -15,14 +15,14 @@ VERBS = ("nixl_pull", "nixl_push")
 
 @frozen
 class Relation:
-    """Copies from `source` to `reader`.
+    """Copies from `source` to `reader`; these are None if the relation is wrong.
 
     pushed: the source posts them and waits, otherwise the reader. latency: the wait before each.
     """
 
     item: tree.Relation
-    source: Station
-    reader: Station
+    source: Station | None
+    reader: Station | None
     pushed: bool
     latency: tree.Expr | None
 
@@ -33,30 +33,30 @@ def find_relations(
     imported: bool,
     complaints: Complaints,
 ) -> dict[str, Relation]:
-    """The relations of a program by their reader."""
+    """The relations of a program by their reader; one that is wrong is kept without its ends."""
     relations: dict[str, Relation] = {}
     shared = any(isinstance(item, tree.Share) for item in items)
     for order, item in enumerate(items):
         if not isinstance(item, tree.Relation):
             continue
+        pushed = item.verb.text == "nixl_push"
+        source = reader = None
         if not imported:
             complaints.say("SQ0394", item.at, statement=f"kvt.{item.verb.text}")
-            continue
-        if item.verb.text not in VERBS:
+        elif item.verb.text not in VERBS:
             complaints.unknown("SQ0237", item.verb.text, item.verb.at, dict.fromkeys(VERBS))
-            continue
-        ends = [find_end(name, order, stations, complaints) for name in (item.source, item.reader)]
-        source, reader = ends
-        if source is None or reader is None:
-            continue
-        if reader.name in relations:
-            complaints.say("SQ0399", item.at, reader=reader.name)
-        elif not any(e.source is not None and e.source.text == source.name for e in reader.entries):
-            complaints.say("SQ0344", item.at, reader=reader.name, source=source.name)
-        elif not shared:
-            complaints.missing("SQ0335", item.at)
-        pushed = item.verb.text == "nixl_push"
-        relations.setdefault(reader.name, Relation(item, source, reader, pushed, item.latency))
+        elif item.reader.text in relations:
+            complaints.say("SQ0399", item.at, reader=item.reader.text)
+        else:
+            source = find_end(item.source, order, stations, complaints)
+            reader = find_end(item.reader, order, stations, complaints)
+        if source is not None and reader is not None:
+            if source.name not in {e.source.text for e in reader.entries if e.source is not None}:
+                complaints.say("SQ0344", item.at, reader=reader.name, source=source.name)
+            elif not shared:
+                complaints.missing("SQ0335", item.at)
+        relation = Relation(item, source, reader, pushed, item.latency)
+        relations.setdefault(item.reader.text, relation)
     return relations
 
 
@@ -79,7 +79,7 @@ def waits(relations: Mapping[str, Relation]) -> list[tree.Stage]:
     """The stages of the relations' waits, one per member of the queue that waits."""
     stages = []
     for relation in relations.values():
-        if relation.latency is not None:
-            queue = relation.source if relation.pushed else relation.reader
+        queue = relation.source if relation.pushed else relation.reader
+        if relation.latency is not None and queue is not None:
             stages.append(wait_stage(queue.item, "nic.latency", relation.latency.at))
     return stages

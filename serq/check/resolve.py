@@ -6,6 +6,7 @@ from attrs import define
 
 from serq.check.complaints import Complaints
 from serq.check.names import Names, Resource
+from serq.check.show import article
 from serq.check.standing import WRONG, Standing, Typed
 from serq.check.trees import NOWHERE
 from serq.check.words import BUILT_IN, SUPPLIED
@@ -165,7 +166,9 @@ class Resolver:
             what = "a pool" if found.is_pool else f"a {found.kind} stage"
             what = "an engine" if found.kind == "engine" else what
             note = Note(f"`{full}` is declared here", found.at)
-            self.complaints.say("SQ0308", e.at, name=full, what=what, wanted=wanted, notes=[note])
+            self.complaints.say(
+                "SQ0308", e.at, name=full, what=what, wanted=article(wanted), notes=[note]
+            )
             return None
         known: dict[str, Span | None] = {}
         if wanted in ("pool", "pool or stage"):

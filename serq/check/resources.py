@@ -123,7 +123,7 @@ def find_clauses(item: tree.Engine, complaints: Complaints) -> dict[type, tree.E
         name = names.get(type(part))
         if name is None:
             continue
-        if type(part) in found:
+        if type(part) in found and name != "granule":  # of which the last counts
             note = Note("the first one is here", found[type(part)].at)
             complaints.say("SQ0248", part.at, clause=name, notes=[note])
             continue

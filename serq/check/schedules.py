@@ -11,6 +11,7 @@ from serq.check.expressions import Expressions
 from serq.check.limits import exclusive_fault
 from serq.check.places import opening_brace
 from serq.check.standing import Standing
+from serq.check.trees import reads
 from serq.ir.expr import Conditional, Expr, Local
 from serq.ir.moments import Moment
 from serq.ir.schedule import (
@@ -117,8 +118,11 @@ def lower_each(
     if not caps:
         return None
     inside = evolve(here, locals=frozenset(let.name for let in lets))
-    lowered = [x.plain(cap, inside) for cap in caps]
     first = opening_brace(written.at, x.complaints)
+    lowered = [x.plain(cap, inside) for cap in caps]
+    if any(uses_infinity(cap) for cap in caps):
+        x.complaints.say("SQ0554", first)
+        return None
     if any(fold.is_poison(e) for e in lowered):
         return None
     written_out = [written_locals(e, lets) for e in lowered]
@@ -126,6 +130,17 @@ def lower_each(
         x.complaints.say("SQ0551", first)
         return lowered[0]
     return lowered[0]
+
+
+def uses_infinity(e: tree.Expr) -> bool:
+    """Whether `inf` takes part in arithmetic; an outcome of its own says that there is no cap."""
+    match e:
+        case tree.Reference():
+            return False
+        case tree.Conditional(then=then, otherwise=otherwise):
+            return uses_infinity(then) or uses_infinity(otherwise)
+        case _:
+            return "inf" in reads(e)
 
 
 def find_givers(

@@ -10,6 +10,11 @@ def count(n: int, noun: str) -> str:
     return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
 
 
+def article(noun: str) -> str:
+    """`a pool`, `an engine`."""
+    return f"an {noun}" if noun[0] in "aeio" else f"a {noun}"
+
+
 def number(x: float) -> str:
     """A number as an author would write it."""
     if x != x:

@@ -40,14 +40,14 @@ class Bound:
 class Standing:
     """Where an expression stands.
 
-    order: the position of its item among the program's. engine: the engine whose clause it is.
+    order: the position of its item among the program's, None for any. engine: the engine whose clause it is.
     bound: names that stand for expressions here. locals: a schedule's `let`s. times: the device's
     time resources, in `execute` only. blame: where a complaint about costs goes, None for the place
     itself. client: it stands in the workload.
     """
 
     moment: Moment
-    order: int
+    order: int | None
     engine: str | None = None
     bound: Mapping[str, Bound] = field(factory=dict)
     locals: frozenset[str] = frozenset()

@@ -169,7 +169,7 @@ def lower_choose(s: tree.Choose, side: Side, x: Expressions) -> Sequence[Stateme
     name = s.name.text
     if name == NOWHERE:
         return ()
-    if check_owner(name, s.at, side, x):
+    if check_owner(s.name, s.at, side, x):
         note_kind(name, Typed(count), s.at, x)
     return (Choose(name, count, keys, at=s.at),)
 

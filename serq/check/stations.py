@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from attrs import evolve, frozen
+from attrs import frozen
 
 from serq.check.complaints import Complaints
 from serq.check.places import word_before
-from serq.check.trees import walk
+from serq.check.trees import changed, walk
 from serq.check.words import SUPPLIED
 from serq.diagnostics import Note
 from serq.source import Span
@@ -152,9 +152,10 @@ def check_roles(station: Station, complaints: Complaints) -> None:
     if "gateway" in station.roles and item.size is not None:
         complaints.say("SQ0370", item.at, name=station.name)
     verbs = {entry.verb.text for entry in station.entries}
-    for role in sorted(station.roles & {"gateway", "prefill", "decode"}):
-        if ROLES[role] not in verbs:
-            complaints.missing("SQ0371", item.at, name=station.name, role=role, verb=ROLES[role])
+    for needed in ("gateway", "prefill", "decode"):
+        verb = ROLES[needed]
+        if needed in station.roles and verb not in verbs:
+            complaints.missing("SQ0371", item.at, name=station.name, role=needed, verb=verb)
     if "link" in station.roles:
         if not station.stage and "transfer" not in verbs:
             complaints.missing("SQ0372", item.at, name=station.name)
@@ -185,6 +186,8 @@ def check_order(item: tree.Queue, complaints: Complaints) -> None:
                 complaints.say("SQ0376", part.at, name=item.name.text, notes=[note])
             case tree.Engine() | tree.Serve():
                 stage = part
+                if entry is not None:
+                    complaints.say("SQ0375", part.at, name=item.name.text, part="stages")
             case tree.QueueEntry():
                 entry = entry or part
             case _:
@@ -278,9 +281,9 @@ def write_out(station: Station) -> Iterator[tree.Item]:
     for part in item.items:
         match part:
             case tree.Device():
-                yield evolve(part, name=inner(item, part.name), size=item.size)
+                yield changed(part, name=inner(item, part.name), size=item.size)
             case tree.Engine(device=device):
-                yield evolve(
+                yield changed(
                     part, name=item.name, size=item.size, device=inner(item, device)
                 )
             case tree.Pool():
@@ -300,12 +303,12 @@ def write_out_pool(part: tree.Pool, item: tree.Queue, devices: set[str]) -> tree
     owner = part.owner
     name = inner(item, part.name)
     if owner is None:
-        return evolve(part, name=name, size=item.size)
+        return changed(part, name=name, size=item.size)
     if owner.name.text in devices and owner.member is None:
-        owner = evolve(owner, name=inner(item, owner.name))
+        owner = changed(owner, name=inner(item, owner.name))
     elif owner.member is not None and owner.member.text in devices:
-        owner = evolve(owner, member=inner(item, owner.member))
-    return evolve(part, name=name, size=None, owner=owner)
+        owner = changed(owner, member=inner(item, owner.member))
+    return changed(part, name=name, size=None, owner=owner)
 
 
 def wait_stage(item: tree.Queue, name: str, at: Span) -> tree.Stage:

@@ -39,6 +39,11 @@ def rebuild(node: T, change: Callable[[Any], Any]) -> T:
     return node if same else type(node)(**parts)
 
 
+def changed(node: T, **parts: Any) -> T:
+    """A copy of a node with some parts replaced."""
+    return type(node)(**{n: parts.get(n, getattr(node, n)) for n in FIELDS[type(node)]})
+
+
 def walk(node: Any) -> Iterator[Any]:
     """`node` and every node of the tree inside it, outermost first."""
     stack = [node]

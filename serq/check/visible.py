@@ -9,7 +9,7 @@ from attrs import frozen
 
 from serq.check.complaints import Complaints
 from serq.check.stations import Station
-from serq.check.trees import FIELDS, walk
+from serq.check.trees import FIELDS, assigned
 from serq.ir.moments import BUILT_IN_SIZES, OBSERVABLES
 from serq.syntax import tree
 
@@ -27,7 +27,7 @@ def check_visible(
 
 
 def session_attributes(items: Sequence[tree.Item]) -> Iterator[str]:
-    """What the session and the server set, but for hidden attributes, which an entry may read."""
+    """What sessions, the server and gateways assign, but for hidden attributes, which an entry may read."""
     hidden = {
         name.text
         for item in items
@@ -38,10 +38,9 @@ def session_attributes(items: Sequence[tree.Item]) -> Iterator[str]:
     }
     names = {*BUILT_IN_SIZES}
     for item in items:
-        if isinstance(item, tree.Workload | tree.Server):
-            for node in walk(item):
-                if isinstance(node, tree.Choose | tree.CostRecord) or (isinstance(node, tree.Assign) and node.verb != "observe"):
-                    names.add(node.name.text)
+        gateway = isinstance(item, tree.Queue) and any(r.text == "gateway" for r in item.roles)
+        if gateway or isinstance(item, tree.Workload | tree.Server):
+            names.update(assigned(item))
     return iter(names - hidden)
 
 
@@ -72,9 +71,9 @@ class Sight:
         elif isinstance(node, tree.Reference):
             self.read(node)
         elif type(node) in FIELDS:
-            own = set()
+            own: set[str] = set()
             match node:
-                case tree.Run(places=places, growing=growing):
+                case tree.Run(growing=growing):
                     own.add("places")
                     if growing is not None:
                         self.hold(growing)
@@ -119,7 +118,8 @@ class Sight:
 
     def take(self, place: tree.Reference) -> None:
         """A transfer takes from the entry's source, or from a pool of the queue itself."""
-        if self.source is not None and place.name.text != self.source:
+        bare = place.index is None and place.member is None
+        if self.source is not None and not (bare and place.name.text == self.source):
             self.complaints.say("SQ0347", place.at, name=place.name.text, source=self.source)
         elif self.source is None:
             self.hold(place)
@@ -127,5 +127,7 @@ class Sight:
     def observe(self, place: tree.Reference) -> None:
         """Live state: of the queue's own pools and stages."""
         name = place.name.text
-        if name and name not in {self.station.name, *self.station.pools, self.source}:
+        bare = place.index is None and place.member is None
+        leased = bare and name == self.source
+        if name and name not in {self.station.name, *self.station.pools} and not leased:
             self.complaints.say("SQ0349", place.at, name=name, queue=self.station.name)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from serq.check.expressions import Expressions
 from serq.check.limits import MOST_SESSIONS, is_count
 from serq.check.places import word_after
@@ -9,7 +11,7 @@ from serq.check.show import number
 from serq.check.side import Side
 from serq.check.standing import Standing
 from serq.check.statements import lower_block
-from serq.ir.moments import BUILT_IN_VALUES, Moment
+from serq.ir.moments import BUILT_IN_SIZES, BUILT_IN_VALUES, Moment
 from serq.ir.server import Turn
 from serq.ir.workload import (
     Arrival,
@@ -22,6 +24,7 @@ from serq.ir.workload import (
     Trace,
     Workload,
 )
+from serq.source import Span
 from serq.syntax import tree
 
 
@@ -76,27 +79,30 @@ def lower_arrival(item: tree.Arrive, order: int, x: Expressions) -> Arrival:
             return (Batch if kind == "batch" else Closed)(int(value), at=place)
 
 
-def hidden_names(item: tree.Workload, x: Expressions) -> frozenset[str]:
+def hidden_names(item: tree.Workload, x: Expressions) -> dict[str, Span]:
     """The attributes that the scheduler does not know; each one somebody must set."""
-    found: set[str] = set()
+    found: dict[str, Span] = {}
     for part in item.items:
         if not isinstance(part, tree.Hidden):
             continue
         for name in part.names:
             if name.text in BUILT_IN_VALUES:
                 x.complaints.say("SQ0441", name.at, name=name.text)
-            elif name.text not in x.names.sides:
+            elif name.text not in x.names.sides and name.text not in BUILT_IN_SIZES:
                 x.complaints.unknown("SQ0442", name.text, name.at, x.names.attributes)
             else:
-                found.add(name.text)
-    return frozenset(found)
+                found.setdefault(name.text, name.at)
+    return found
 
 
-def lower_attributes(hidden: frozenset[str], x: Expressions) -> tuple[Attribute, ...]:
-    """Every attribute that the program sets, by its first appearance; then those kept at admission."""
+def lower_attributes(hidden: Mapping[str, Span], x: Expressions) -> tuple[Attribute, ...]:
+    """Every attribute that the program sets, by its first appearance.
+
+    Then follow those kept at admission, and built-in ones that are hidden.
+    """
     return tuple(
         Attribute(name, kind_of(name, x), name in hidden, at=at)
-        for name, at in {**x.names.attributes, **x.names.kept}.items()
+        for name, at in {**x.names.attributes, **x.names.kept, **hidden}.items()
         if name not in x.names.records
     )
 
@@ -104,5 +110,6 @@ def lower_attributes(hidden: frozenset[str], x: Expressions) -> tuple[Attribute,
 def kind_of(name: str, x: Expressions) -> str:
     if name in x.names.costs:
         return "cost"
-    return "size" if "workload" in x.names.sides.get(name, ()) else "value"
+    size = name in BUILT_IN_SIZES or "workload" in x.names.sides.get(name, ())
+    return "size" if size else "value"
 

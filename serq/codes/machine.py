@@ -42,8 +42,8 @@ CODES: dict[str, Code] = {
     ),
     "SQ0608": Code(
         title="`tokens cap` is {value} ({when})",
-        help="a token budget is 0 or more; `inf` is no limit",
-        why="A budget that is negative or not a number has no meaning.",
+        help="a division of 0 by 0 gives {value}; `inf` is no limit",
+        why="A budget that is not a number has no meaning; one of 0 or less leaves the engine idle.",
     ),
     "SQ0609": Code(
         title="a gap between arrivals is {value} ({when})",
@@ -89,6 +89,11 @@ CODES: dict[str, Code] = {
         title="field `{field}` is `{text}`, which is not a number",
         help="write a plain decimal number; only the first line may be a heading",
         why="All fields of a trace are numbers.",
+    ),
+    "SQ0619": Code(
+        title="register `{name}` is set to {value} ({when})",
+        help="keep it finite: a division by 0 gives {value}",
+        why="A register is state that later iterations compute with; one infinite value would spoil them all.",
     ),
     "SQ0613": Code(
         title="the demand on `{name}` is {value} ({when})",

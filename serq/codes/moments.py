@@ -66,6 +66,11 @@ CODES: dict[str, Code] = {
         help="draw once before the hold, `set x = ~…;`, and order by `x`",
         why="The keys are read again at every try: the order would change each time.",
     ),
+    "SQ0418": Code(
+        title="`{name}` of `at admission` draws",
+        help="draw once before the hold, `set x = ~…;`, and read `x`",
+        why="The header is read again at every try to admit the hold.",
+    ),
     "SQ0420": Code(
         title="`{name}` is a time resource of a device, read in its engine's `execute` only",
         help="move it to `execute`, or use a `def`",

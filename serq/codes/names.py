@@ -87,12 +87,12 @@ CODES: dict[str, Code] = {
     ),
     # ------------------------------------------------------------ refused as a name
     "SQ0220": Code(
-        title="a {kind} cannot be called `{name}`, a word of the language",
+        title="no {kind} can be called `{name}`, a word of the language",
         help="choose another name",
         why="This name stands where a word of the language could stand; both could be meant.",
     ),
     "SQ0221": Code(
-        title="a {kind} cannot be called `{name}`: the language supplies that name",
+        title="no {kind} can be called `{name}`: the language supplies that name",
         help="choose another name",
         why="Expressions read the names of the language without a declaration; one word has one meaning.",
     ),
@@ -120,11 +120,11 @@ CODES: dict[str, Code] = {
         help="choose a name that nothing else has, such as `j`",
     ),
     "SQ0227": Code(
-        title="a {kind} cannot be called `{name}`: every session has an attribute of that name",
+        title="no {kind} can be called `{name}`: every session has an attribute of that name",
         help="choose another name",
     ),
     "SQ0228": Code(
-        title="a {kind} cannot be called `{name}`: it is {other} already",
+        title="no {kind} can be called `{name}`: it is {other} already",
         help="rename one of the two: all declarations share one name space",
     ),
     "SQ0229": Code(
@@ -260,7 +260,7 @@ CODES: dict[str, Code] = {
     ),
     # ------------------------------------------------------------ programs from elsewhere
     "SQ0280": Code(
-        title="the program names a {kind} `{name}` that it does not declare",
+        title="the program does not declare the {kind} `{name}` that it names",
         help="a program written by `serq ir` is whole: write it again from its text",
     ),
     "SQ0281": Code(

@@ -23,10 +23,10 @@ CODES: dict[str, Code] = {
         help="write `cost(kv, 16)`, for several resources `cost(reqs, kv, 16)`",
     ),
     "SQ0307": Code(
-        title="`{function}` needs the name of a {kind} here",
+        title="`{function}` needs the name of {kind} here",
     ),
     "SQ0308": Code(
-        title="`{name}` is {what}, a {wanted} is needed here",
+        title="`{name}` is {what}, and {wanted} is needed here",
     ),
     # ------------------------------------------------------------ costs
     "SQ0310": Code(

@@ -227,6 +227,8 @@ class Holds:
             return None
         keys = pool.victim_keys
         engine = self._engine_of(pool)
+        if engine is not None:
+            engine.visit_each()
         best: Part | None = None
         least: Any = None
         for part in pool.parts:

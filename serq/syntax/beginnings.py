@@ -64,7 +64,7 @@ def _leans_left(tokens: Tokens) -> int | None:
 
 def beginning(s: Surprise) -> Mistake | None:
     """A token that begins nothing in this room."""
-    if s.first != s.index:
+    if s.first != s.index or s.room == "expression":
         return None
     kind = s.kind
     if kind == ";":
@@ -91,8 +91,8 @@ def _word_begins(s: Surprise, after: str) -> Mistake | None:
         return Mistake("SQ0126", at)
     if s.room == "pool" and word == "admit" and s.block is not None:
         return Mistake("SQ0142", at, {"name": s.tokens.texts[s.block - 1]})
-    if s.room in ("main", "program") and word == "run":
-        return Mistake("SQ0131", s.at(s.index + 1) if after == "{" else at)
+    if s.room in ("main", "program") and word == "run" and after == "{":
+        return Mistake("SQ0131", s.at(s.index + 1))
     no_such = {"read": s.clipped, "thing": s.thing}
     if s.room == "program" and word == "main":
         return Mistake("SQ0120", at, no_such, "write `fn main() { … }`")

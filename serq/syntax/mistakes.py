@@ -71,9 +71,12 @@ def _bad_token(s: Surprise) -> Mistake | None:
 
 
 def _main(s: Surprise) -> Mistake | None:
-    if s.room == "program" and s.head == "fn" and s.index == s.first + 3 and s.before == "(":
-        return Mistake("SQ0132", s.at())
-    return None
+    if s.room != "program" or s.head != "fn" or s.before != "(":
+        return None
+    name = s.index - 2
+    if s.tokens.texts[name] != "main":
+        return Mistake("SQ0164", s.at(name), {"read": s.tokens.texts[name]})
+    return Mistake("SQ0132", s.at())
 
 
 def _definition(s: Surprise) -> Mistake | None:
@@ -120,8 +123,7 @@ def _draw(s: Surprise) -> Mistake | None:
 def _after_else(s: Surprise) -> Mistake | None:
     if s.before != "else" or not s.can("{"):
         return None
-    t = s.tokens
-    example = f"{s.text} …" if s.kind == WORD and t.kinds[s.index + 1] != ";" else "…"
+    example = "branch (…) { … }" if s.text in ("if", "branch") else "…"
     return Mistake("SQ0117", s.at(), {"read": s.shown(), "example": example})
 
 
@@ -132,7 +134,7 @@ def _parentheses(s: Surprise) -> Mistake | None:
     word = s.before
     if word in _PARENTHESES:
         what = _PARENTHESES[word]
-        shown = {"most": "each at most", "end": "at end"}.get(word, word)
+        shown = word = {"most": "each at most", "end": "at end"}.get(word, word)
     elif s.head in _AMOUNTS:
         word, what = s.head, _AMOUNTS[s.head]
         shown = s.quote(s.first, s.index)
@@ -201,6 +203,8 @@ def _after_value(s: Surprise) -> Mistake | None:
     if s.kind in (WORD, NUMBER, STRING, "(", "~", "!", "{"):
         if opener is not None:
             help = "put an operator or a `,` between them"
+        elif s.room == "expression":
+            help = "put an operator between them"
         else:
             help = f"put an operator between them, or end the {s.thing} with `;`"
         return Mistake("SQ0141", s.at(), help=help)
@@ -237,7 +241,8 @@ def _semicolon(s: Surprise) -> Mistake | None:
     """The statement is complete but for its `;`."""
     if not s.can(";"):
         return None
-    if s.kind in ("}", END) or s.starts_line or s.text in s.here or s.text in s.outside:
+    begins = s.kind == WORD and (s.text in s.here or s.text in s.outside)
+    if s.kind in ("}", END) or s.starts_line or (begins and s.tokens.goes_on_as_statement(s.index)):
         return Mistake("SQ0110", s.at(), {"read": s.shown(), "thing": s.thing}, insert=";")
     return None
 

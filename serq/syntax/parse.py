@@ -118,12 +118,15 @@ def _arrange(items: tuple[tree.Item | Main, ...], walk: Walk, tokens: Tokens, si
                 sink.say("SQ0163", item.at)
     if main is None and walk.complete:
         sink.say("SQ0160", Span(1, 1, 1, 1, tokens.name))
-    if main is not None and late:
+    if walk.displaced:
+        # The brace that is to blame has been told of.
+        pass
+    elif main is not None and late:
         end = main.at
         brace = Span(end.end_line, end.end_column - 1, end.end_line, end.end_column, end.file)
         help = "remove the `}` that ends it too early" if tokens.strays else None
         sink.say("SQ0162", late[0].at, notes=[Note("`main` ends here", brace)], help=help)
-    elif tokens.strays and not walk.displaced:
+    elif tokens.strays:
         sink.say("SQ0123", tokens.at(tokens.strays[0], tokens.strays[0]), read="}")
     whole = tokens.at(0, len(tokens.kinds) - 1)
     return tree.Program(tuple(before), (*inside, *late), main.name.at if main else None, whole)

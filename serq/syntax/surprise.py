@@ -23,8 +23,9 @@ THINGS = {
     "queue": "part of a queue",
     "workload": "part of a workload",
     "request": "step of a request",
+    "expression": "expression",
 }
-"""What a room holds."""
+"""What a room holds; "expression" is the room of a text that is one expression."""
 
 PLACES = {
     "main": "`fn main() { … }`",

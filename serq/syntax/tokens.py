@@ -29,6 +29,10 @@ _TOKEN = re.compile(
     r"|(?P<BAD>.)",
     re.DOTALL,
 )
+
+# Words that begin a statement and its parenthesis, and are no function's name.
+_TESTS = frozenset({"branch", "while", "run", "execute"})
+
 _CLOSES = {"(": ")", "[": "]", "{": "}"}
 
 
@@ -46,7 +50,7 @@ class Tokens:
 
     kinds: WORD, NUMBER, STRING, BAD, END, or a mark such as `<=` itself; lines, columns: where each starts.
     partner: the index of a bracket's other half, or -1 when it has none.
-    inner_semicolon: the opening braces that have a `;` of their own, not in braces within.
+    bodies: the opening braces with a `;` or a block right inside: no expression has either.
     unclosed: braces that are never closed, outer ones first.
     strays: closing braces that close nothing.
     troubles: for a BAD token, which lexical rule it breaks.
@@ -58,7 +62,7 @@ class Tokens:
     lines: list[int] = field(factory=list)
     columns: list[int] = field(factory=list)
     partner: dict[int, int] = field(factory=dict)
-    inner_semicolon: set[int] = field(factory=set)
+    bodies: set[int] = field(factory=set)
     unclosed: list[int] = field(factory=list)
     strays: list[int] = field(factory=list)
     troubles: dict[int, str] = field(factory=dict)
@@ -76,6 +80,14 @@ class Tokens:
             column + len(self.texts[last]),
             self.name,
         )
+
+    def goes_on_as_statement(self, index: int) -> bool:
+        """Whether the word at `index` is followed as only the first word of a statement or item is.
+
+        Words such as `queue` or `batch` may also stand in the midst of an expression.
+        """
+        after = self.kinds[index + 1]
+        return after in (WORD, STRING, "{") or (after == "(" and self.texts[index] in _TESTS)
 
 
 def _close(tokens: Tokens, open_brackets: list[int], index: int) -> None:
@@ -133,13 +145,15 @@ def read_tokens(source: SourceFile) -> Tokens:
         if kind == "MARK":
             kinds.append(lexeme)
             if lexeme in "([{":
+                if lexeme == "{" and open_brackets:
+                    tokens.bodies.add(open_brackets[-1])
                 open_brackets.append(index)
                 if len(open_brackets) > DEEPEST and tokens.too_deep is None:
                     tokens.too_deep = index
             elif lexeme in ")]}":
                 _close(tokens, open_brackets, index)
             elif lexeme == ";" and open_brackets:
-                tokens.inner_semicolon.add(open_brackets[-1])
+                tokens.bodies.add(open_brackets[-1])
         elif kind in (WORD, NUMBER, STRING):
             kinds.append(kind)
         else:

@@ -43,9 +43,6 @@ _VERBS = frozenset({"set", "observe", "run", "hold", "grow", "load", "drop", "re
 # With a parenthesis these are clauses of a `hold` wherever they stand: no definition has their names.
 _CLAUSES = frozenset({"reserve", "reuse", "cache"})
 
-# Words that begin a statement and a parenthesis, without being a function's name.
-_TESTS = frozenset({"branch", "while", "run", "execute"})
-
 
 class _TooDeep(Exception):
     """An expression nests too deep; the complaint is in the sink."""
@@ -106,7 +103,8 @@ class Walk:
                     return values[-1]
                 action = actions[states[-1]].get(kind)
             if action is None:
-                if not self.recover():
+                # Tables merge places, so a word may have been taken for one of another place.
+                if self.kind_of(index, states[-1]) == kind and not self.recover():
                     return None
                 continue
             states.append(action)
@@ -146,7 +144,7 @@ class Walk:
         if kind == "{" and "_EXPRESSION_OPENS" in self.tables.actions[state]:
             holds_statements = (
                 kinds[index + 1] == "}"
-                or index in self.tokens.inner_semicolon
+                or index in self.tokens.bodies
                 or (texts[index + 1] in _VERBS and kinds[index + 2] == WORD)
             )
             return "{" if holds_statements else "_EXPRESSION_OPENS"
@@ -197,16 +195,21 @@ class Walk:
     def can(self, kind: str) -> bool:
         """Whether a token of this kind would be accepted now. Changes nothing."""
         stack = list(self.states)
-        while (action := self.tables.actions[stack[-1]].get(kind)) is not None:
+        while not (kind == END and stack[-1] == self.tables.ends[self.start]):
+            action = self.tables.actions[stack[-1]].get(kind)
+            if action is None:
+                return False
             if action >= 0:
                 return True
             rule = self.tables.rules[-1 - action]
             if rule.size:
                 del stack[-rule.size :]
             stack.append(self.tables.gotos[stack[-1]][rule.origin])
-            if kind == END and stack[-1] == self.tables.ends[self.start]:
-                return True
-        return False
+        return True
+
+    def expected(self) -> list[str]:
+        """Every kind of token that would be accepted now."""
+        return [kind for kind in {*self.tables.actions[self.states[-1]], END} if self.can(kind)]
 
     def feed(self, kind: str) -> bool:
         """Shift a token that is missing in the text; False if it does not belong here."""
@@ -259,6 +262,8 @@ class Walk:
             self.complete = False
             return False
         if mistake.insert and self.feed(mistake.insert):
+            # A `{` is put in where a `}` would otherwise be one too many.
+            self.displaced |= mistake.insert == "{"
             return True
         self.recoveries += 1
         hopeless = self.complaints == MOST_COMPLAINTS or self.recoveries == MOST_RECOVERIES
@@ -307,7 +312,7 @@ class Walk:
             outside=self.begins_outside(level),
             block=block,
             can=self.can,
-            expected=lambda: [kind for kind in tables.actions[self.states[-1]] if self.can(kind)],
+            expected=self.expected,
             rooms=lambda: words_by_room(tables),
         )
 
@@ -350,18 +355,12 @@ class Walk:
                     return i + 1
             elif kind == "}" and partner.get(i, -1) < first:
                 return i + 1 if i not in partner else i
-            elif kind == WORD and i > first and texts[i] in words and self.plainly_begins(i):
-                return i
+            elif kind == WORD and i > first and texts[i] in words:
+                starts_line = self.tokens.lines[i - 1] < self.tokens.lines[i]
+                if starts_line and self.tokens.goes_on_as_statement(i):
+                    return i
             i += 1
         return i
-
-    def plainly_begins(self, index: int) -> bool:
-        """Whether the word at `index` stands at the start of a line as only a first word can."""
-        t = self.tokens
-        after = t.kinds[index + 1]
-        return t.lines[index - 1] < t.lines[index] and (
-            after in (WORD, STRING, "{") or (after == "(" and t.texts[index] in _TESTS)
-        )
 
     def drop(self, level: int, first: int, resume: int) -> None:
         """Forget what the room at `level` has read since `first`, and go on at `resume`."""

@@ -26,6 +26,7 @@ COLUMNS: dict[str, Callable[[EngineMember], Any]] = {
     "arrived": lambda e: e.machine.arrived,
     "attention": lambda e: e.attention,
     "waiting": lambda e: e.waiting_count(),
+    "used": lambda e: sum(m.used for m in ([e.memory] if e.memory else [])),
 }
 """What a column of that heading shows, read as an iteration starts (semantics, "What a claim reads")."""
 

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 
 from sortedcontainers import SortedList
 
-from serq.ir.expr import Attr, Expr, Var, walk
+from serq.ir.expr import Attr, Expr, Observable, Var, walk
+from serq.ir.moments import POOL_OBSERVABLES
 from serq.machine.stages.each import EachRun
 from serq.machine.stages.run import Run, share
 from serq.machine.stages.segment import Order, Segment, merge
-from serq.machine.values import is_whole
 
 if TYPE_CHECKING:
     from serq.machine.sessions import Session
@@ -24,11 +24,17 @@ if TYPE_CHECKING:
 
 
 def tells_apart(e: Expr) -> bool:
-    """Whether an order or predicate distinguishes runs of one phase."""
-    return any(
-        isinstance(node, Attr) or (isinstance(node, Var) and node.name in ("admission", "remaining"))
-        for node in walk(e)
-    )
+    """Whether an order or predicate may distinguish runs of one phase."""
+    for node in walk(e):
+        match node:
+            case Attr():
+                return True
+            case Var(name="admission" | "remaining" | "running.kv_decode" | "running.kv_prefill"):
+                return True
+            case Observable(function=function) if function in POOL_OBSERVABLES:
+                # Memory grows from run to run within one statement.
+                return True
+    return False
 
 
 class _Phase:
@@ -36,6 +42,18 @@ class _Phase:
 
     def __init__(self, is_decode: bool) -> None:
         self.is_decode = is_decode
+
+
+def gather(plain: EachRun) -> EachRun | ClassedRuns:
+    """The same residents in classes, between two iterations, if all amounts are whole."""
+    runs = sorted(plain.runs(), key=lambda r: r.order)
+    if not all(run.is_whole() for run in runs):
+        return plain
+    classed = ClassedRuns(plain.engine)
+    for run in runs:
+        run.total, run.counted = run.remaining, 0
+        classed.add(run)
+    return classed
 
 
 _DECODE, _PREFILL = _Phase(True), _Phase(False)
@@ -58,6 +76,7 @@ class ClassedRuns:
         self._newest: Run | None = None
         # Sum over prefills of min(remaining, each) for a cap that never changes.
         self._wanted = 0.0
+        self._prefill_memory = 0.0
 
     # ------------------------------------------------------------ who is here
 
@@ -79,14 +98,42 @@ class ClassedRuns:
 
     def add(self, run: Run) -> None:
         self._newest = run
-        if not is_whole(run.remaining):
+        if not run.is_whole():
             self.engine.use_plain()
             self.engine.residents.add(run)
-        elif run.is_decode:
+            return
+        run.memory = self.engine.memory_of(run)
+        if run.is_decode:
             self._add_decode(run)
         else:
             self.prefills.add((run.order, run))
             self._wanted += self._want(run)
+            self._prefill_memory += run.memory
+
+    def _make_memory(self, run: Run, more: float) -> bool:
+        """Allocate `more` to the hold that grows with a run; False when there is no room at once."""
+        part = run.part
+        assert part is not None
+        if not part.pool.has_room(more, part):
+            return False
+        part.pool.enlarge(part, more)
+        if part.pool is self.engine.memory:
+            run.memory += more
+            if run.segment is not None:
+                run.segment.memory += more
+            else:
+                self._prefill_memory += more
+        return True
+
+    def running_memory(self, decode: bool) -> float:
+        if decode:
+            return sum((segment.memory for segment in self.segments), 0.0)
+        return self._prefill_memory
+
+    def batch_memory(self, decode: bool) -> float:
+        return sum(
+            (item.memory for item in self._batch if isinstance(item, Segment) == decode), 0.0
+        )
 
     def newest(self, session: Session) -> Run | None:
         """The run that the session has just brought."""
@@ -143,56 +190,58 @@ class ClassedRuns:
         second = code.keys(_PREFILL) if code.keys is not None else ()
         if decode and prefill and first == second:
             self._apart = False
-            self._serve_in_order()
+            fed = self._serve_in_order()
         elif first <= second:
-            if decode:
-                self.serve_decodes()
-            if prefill:
-                self._serve_prefills()
+            fed = (not decode or self.serve_decodes()) and (not prefill or self._serve_prefills())
         else:
-            if prefill:
-                self._serve_prefills()
-            if decode:
-                self.serve_decodes()
+            fed = (not prefill or self._serve_prefills()) and (not decode or self.serve_decodes())
+        if not fed:
+            # Somebody has to wait or to lose its memory: that is decided run by run, from here on.
+            self.engine.visit_each().advance(code)
 
-    def serve_decodes(self) -> None:
+    def serve_decodes(self) -> bool:
+        """Every decode in order; False when memory ran short."""
         at = 0
         while at < len(self.segments) and self.engine.left > 0:
-            if self.segments[at].mark != self.engine.iteration:
-                self._serve_segment(at)
+            if self.segments[at].mark != self.engine.iteration and not self._serve_segment(at):
+                return False
             at += 1
+        return True
 
-    def _serve_prefills(self) -> None:
+    def _serve_prefills(self) -> bool:
         e = self.engine
         for _, run in self.prefills:
             if e.left <= 0:
-                return
-            if run.mark != e.iteration:
-                self._serve_prefill(run)
+                break
+            if run.mark != e.iteration and not self._serve_prefill(run):
+                return False
+        return True
 
-    def _serve_in_order(self) -> None:
-        """Prefills and decodes as they stand, until the budget is spent."""
+    def _serve_in_order(self) -> bool:
+        """Prefills and decodes as they stand, until the budget is spent; False: short of memory."""
         e, segments = self.engine, self.segments
         at = 0
         for order, run in self.prefills:
             while at < len(segments) and segments[at].first < order:
                 if e.left <= 0:
-                    return
+                    return True
                 if segments[at].mark != e.iteration:
                     if segments[at].last_order > order:
                         self._split(at, segments[at].count_before(order))
                         if segments[at].first > order:
                             break
-                    self._serve_segment(at)
+                    if not self._serve_segment(at):
+                        return False
                 at += 1
             if e.left <= 0:
-                return
-            if run.mark != e.iteration:
-                self._serve_prefill(run)
+                return True
+            if run.mark != e.iteration and not self._serve_prefill(run):
+                return False
         while at < len(segments) and e.left > 0:
-            if segments[at].mark != e.iteration:
-                self._serve_segment(at)
+            if segments[at].mark != e.iteration and not self._serve_segment(at):
+                return False
             at += 1
+        return True
 
     def _split(self, at: int, count: int) -> None:
         """Split a segment after `count` members; empty parts vanish."""
@@ -202,35 +251,53 @@ class ClassedRuns:
             segment.order = list(segment.members())
         self.segments[at : at + 1] = parts
 
-    def _serve_segment(self, at: int) -> None:
+    def _serve_segment(self, at: int) -> bool:
+        """A token for every member of a segment; False when memory ran short, and none got one."""
         e, segment = self.engine, self.segments[at]
         if segment.count > e.left:
             self._split(at, int(e.left))
             segment = self.segments[at]
+        for run in segment.pop_growing():
+            part = run.part
+            assert part is not None
+            position = segment.tick + run.shift
+            if not self._make_memory(run, part.pool.round_up(position + 1.0) - part.units):
+                return False
+            segment.await_growth(run)
         segment.serve(e.iteration)
         self._batch.append(segment)
         e.left -= segment.served
         e.tokens += segment.served
         e.decoders += segment.served
+        return True
 
-    def _serve_prefill(self, run: Run) -> None:
+    def _serve_prefill(self, run: Run) -> bool:
+        """Tokens for a prefill; False when memory ran short, and it got none."""
         e = self.engine
         n = share(run, e.left, e.each, e.granule)
         if n <= 0:
             e.refused = True
-            return
+            return True
+        position = 0.0
+        if run.part is not None:
+            position = run.part.position
+            more = run.part.pool.round_up(position + n) - run.part.units
+            if more > 0 and not self._make_memory(run, more):
+                return False
         run.mark = e.iteration
         self._given[run] = n
         self._batch.append(run)
         e.left -= n
         e.tokens += n
         e.prefilled += n
-        e.attention += n * (n / 2)
+        e.attention += n * (position + n / 2)
+        return True
 
     def serve(self, run: Run) -> None:
         """Give one run, just admitted, what it may have of the budget that is left."""
         if not run.is_decode:
-            self._serve_prefill(run)
+            if not self._serve_prefill(run):
+                self.engine.visit_each().serve(run)
             return
         segment = run.segment
         at = self.segments.index(segment)
@@ -241,12 +308,14 @@ class ClassedRuns:
                 at += 1
             if self.segments[at].count > 1:
                 self._split(at, 1)
-        self._serve_segment(at)
+        if not self._serve_segment(at):
+            self.engine.visit_each().serve(run)
 
     def serve_first_prefill(self) -> bool:
         if not self.prefills:
             return False
-        self._serve_prefill(self.prefills[0][1])
+        if not self._serve_prefill(self.prefills[0][1]):
+            self.engine.visit_each().serve_first_prefill()
         return True
 
     def take_back(self) -> None:
@@ -294,10 +363,13 @@ class ClassedRuns:
     def _apply_prefill(self, run: Run, done: list[Run]) -> None:
         self._wanted -= self._want(run)
         run.remaining -= self._given[run]
+        if run.part is not None:
+            run.part.position += self._given[run]
         if run.remaining > 0:
             self._wanted += self._want(run)
             return
         self.prefills.remove((run.order, run))
+        self._prefill_memory -= run.memory
         self.engine.end_prefill(run.session)
         done.append(run)
 
@@ -327,6 +399,9 @@ class ClassedRuns:
         for segment in self.segments:
             fresh = {*segment.fresh, *(segment.served_fresh if segment in self._batch else ())}
             for run in segment.members():
+                segment.settle(run)
+                if run.part is not None:
+                    run.part.position -= run in batch
                 run.remaining = float(run.finish - segment.tick + (run in batch))
                 run.session.tokens += int(run.total - run.remaining) - run.counted
                 if run not in fresh:

@@ -46,6 +46,14 @@ class EachRun:
     def work(self) -> float:
         return sum((run.remaining for run in self._runs), 0.0)
 
+    def running_memory(self, decode: bool) -> float:
+        memory_of = self.engine.memory_of
+        return sum((memory_of(run) for run in self._runs if run.is_decode == decode), 0.0)
+
+    def batch_memory(self, decode: bool) -> float:
+        memory_of = self.engine.memory_of
+        return sum((memory_of(run) for run in self._batch if run.is_decode == decode), 0.0)
+
     def find(self, session: Session) -> Run | None:
         return next((run for run in self._runs if run.session is session), None)
 

@@ -15,11 +15,11 @@ from serq.ir.expr import Expr, Num
 from serq.ir.schedule import Admit, Advance, ExclusivePrefill, ScheduleBranch, SetRegister
 from serq.ir.schedule import ScheduleStatement as Statement
 from serq.ir.stage import Engine
-from serq.machine.code import compile_truth, compile_value, variables
+from serq.machine.code import compile_truth, compile_value
 from serq.machine.pools import Part, PoolMember, fits
 from serq.machine.scope import ENGINE_VARIABLES, RUN_VARIABLES, RunScope
 from serq.machine.stages.base import StageMember
-from serq.machine.stages.classed import ClassedRuns, tells_apart
+from serq.machine.stages.classed import ClassedRuns, gather, tells_apart
 from serq.machine.stages.each import EachRun
 from serq.machine.stages.run import Run, share
 from serq.machine.values import is_whole, show
@@ -27,11 +27,6 @@ from serq.machine.values import is_whole, show
 if TYPE_CHECKING:
     from serq.machine.loop import Machine
     from serq.machine.sessions import Session
-
-MEMORY_VARIABLES = {
-    "running.kv_decode", "running.kv_prefill", "batch.kv_decode", "batch.kv_prefill", "kv_decode",
-    "kv_prefill",
-}  # fmt: skip
 
 Step = Callable[[], None]
 
@@ -84,6 +79,7 @@ class EngineMember(StageMember):
         self.preempted = 0
         self.admitted = 0
         self.refused = False
+        self.short_at = -1
         self._started = 0.0
         self._batch_runs = 0
         self._offer: float | None = None
@@ -113,7 +109,8 @@ class EngineMember(StageMember):
             self.memory = memory[0][self.index or 0]
         # Where the cap is read anew in every iteration, no total of capped amounts can be kept.
         self.each_constant = each.value if isinstance(each, Num) else inf
-        if self._can_class():
+        self._may_class = self._can_class()
+        if self._may_class:
             self.residents = ClassedRuns(self)
 
     def _admits(self, member: PoolMember) -> bool:
@@ -169,7 +166,10 @@ class EngineMember(StageMember):
                 slot, read = self.register_slots[register], self._clause(value_expr)
 
                 def assign() -> None:
-                    self.registers[slot] = float(read())
+                    value = float(read())
+                    if not -inf < value < inf:
+                        self.machine.fail("SQ0619", s.at, name=register, value=show(value))
+                    self.registers[slot] = value
 
                 return assign
             case ExclusivePrefill():
@@ -187,14 +187,8 @@ class EngineMember(StageMember):
         return lambda r: tuple(f(r) for f in read)
 
     def _can_class(self) -> bool:
-        """Whether the schedule tells runs apart by their phase only, and nothing reads their memory."""
-        engine = self.engine
-        if any(tells_apart(e) for e in self._per_run(engine.schedule.statements)):
-            return False
-        read = variables(engine.execute) | variables(engine.tokens_cap)
-        for claim in self.machine.program.claims:
-            read |= variables(claim.value)
-        return not (read & MEMORY_VARIABLES)
+        """Whether the schedule tells runs apart by their phase only."""
+        return not any(tells_apart(e) for e in self._per_run(self.engine.schedule.statements))
 
     def _per_run(self, statements: Sequence[Statement]) -> Iterator[Expr]:
         """The expressions that are read once for each run."""
@@ -227,21 +221,18 @@ class EngineMember(StageMember):
 
     def running_memory(self, decode: bool) -> float:
         """Units that the runs of one phase hold in the pool on this engine's device."""
-        return self._memory((run for run in self.residents.runs()), decode)
+        return self.residents.running_memory(decode)
 
     def batch_memory(self, decode: bool) -> float:
         """The same for the runs of this batch."""
-        return self._memory((run for run, _ in self.residents.batch_runs()), decode)
+        return self.residents.batch_memory(decode)
 
-    def _memory(self, runs: Any, decode: bool) -> float:
+    def memory_of(self, run: Run) -> float:
+        """Units that a run's session holds in this engine's memory."""
         memory = self.memory
         if memory is None:
             return 0.0
-        total = 0.0
-        for run in runs:
-            if run.is_decode == decode:
-                total += sum(h.parts[memory].units for h in run.session.holds if memory in h.parts)
-        return total
+        return sum((h.parts[memory].units for h in run.session.holds if memory in h.parts), 0.0)
 
     def has_work(self) -> bool:
         return self.present > 0 or any(pool.queued_count for pool in self._lines)
@@ -272,7 +263,6 @@ class EngineMember(StageMember):
         session.stage = self
         if part is not None:
             part.held.advanced = True
-            self.use_plain()
         self.joined += 1
         self.decoding += run.is_decode
         self.unfinished += work
@@ -284,10 +274,10 @@ class EngineMember(StageMember):
 
     def cancel(self, session: Session) -> None:
         """A run is preempted: its tokens of this iteration go back to the budget."""
-        self.use_plain()
-        run = self.residents.find(session)
-        assert run is not None and isinstance(self.residents, EachRun)
-        self.residents.remove(run)
+        residents = self.visit_each()
+        run = residents.find(session)
+        assert run is not None
+        residents.remove(run)
         self.change_present(-1)
         self.decoding -= run.is_decode
         session.lost_run_at = self
@@ -304,6 +294,7 @@ class EngineMember(StageMember):
         while more > 0 and not pool.has_room(more, part):
             holds = self.machine.holds
             victim = holds.choose_victim(pool)
+            self.short_at = self.iteration
             if victim is None:
                 return False
             self.preempted += 1
@@ -360,8 +351,14 @@ class EngineMember(StageMember):
 
     def use_plain(self) -> None:
         """Visit every run from now on: some amount is not whole, and sums must not depend on order."""
+        self.visit_each()
+        self._may_class = False
+
+    def visit_each(self) -> EachRun:
+        """The residents, run by run: memory is short, and who waits or loses it depends on each."""
         if isinstance(self.residents, ClassedRuns):
             self.residents = self.residents.spell_out()
+        return self.residents
 
     # ------------------------------------------------------------ iterations
 
@@ -369,7 +366,7 @@ class EngineMember(StageMember):
         """Form a batch and start it; True when a token was given or somebody admitted."""
         machine = self.machine
         budget = self._cap()
-        if not budget >= 0:
+        if budget != budget:
             machine.fail("SQ0608", self.engine.tokens_cap.at, value=show(budget))
         for name, read in self._lets:
             self.locals[name] = read()
@@ -382,6 +379,8 @@ class EngineMember(StageMember):
         self.refused = False
         before = self.registers.copy()
         self.iteration += 1
+        if self._may_class and isinstance(self.residents, EachRun) and self.short_at < self.iteration - 1:
+            self.residents = gather(self.residents)
         self.residents.begin()
         for step in self._steps:
             step()
@@ -462,14 +461,13 @@ class EngineMember(StageMember):
                 self.residents.serve(run)
 
     def _may_admit(self, condition: Callable[[], float] | None, statement: Admit) -> bool:
-        if not any(pool.queued_count for pool in self._lines):
-            return False
-        if condition is None:
-            return True
-        value = condition()
-        if value != 0 and value != 1:
-            self.machine.bad_guard(value, None, statement.at)
-        return bool(value)
+        if condition is not None:
+            value = condition()
+            if value != 0 and value != 1:
+                self.machine.bad_guard(value, None, statement.at)
+            if not value:
+                return False
+        return any(pool.queued_count for pool in self._lines)
 
     def _admit_head(self, offer: float) -> Run | None | Literal[False]:
         """Admit the head of the first queue with waiting holds.

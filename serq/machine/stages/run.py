@@ -5,6 +5,8 @@ from __future__ import annotations
 from math import floor
 from typing import TYPE_CHECKING, Any
 
+from serq.machine.values import is_whole
+
 if TYPE_CHECKING:
     from serq.machine.pools import Part
     from serq.machine.sessions import Session
@@ -28,12 +30,12 @@ class Run:
 
     remaining: tokens still needed (while a run belongs to a segment, `finish` counts instead).
     part: what grows with it. order: (admission number, joining number), the engine's standing order. mark: the iteration in
-    which it last got tokens.
+    which it last got tokens. memory: units its session holds in the engine's memory.
     """
 
     __slots__ = (
-        "admission", "counted", "finish", "is_decode", "joined_at", "mark", "order", "remaining",
-        "part", "segment", "session", "since", "total",
+        "admission", "counted", "finish", "grows_at", "is_decode", "joined_at", "mark", "memory", "order",
+        "part", "remaining", "segment", "session", "shift", "since", "total",
     )  # fmt: skip
 
     def __init__(
@@ -55,9 +57,19 @@ class Run:
         self.order = (admission, joined)
         self.joined_at = now
         self.mark = 0
+        self.memory = 0.0
         # Of a decode in a segment: the tick at which it joined, the tick after which it is done, and
         # how many of its tokens are already counted in its session.
         self.segment: Any = None
         self.since = 0
         self.finish = 0
         self.counted = 0
+        self.grows_at = 0
+        self.shift = 0.0
+
+    def is_whole(self) -> bool:
+        """Whether its amounts are whole numbers, so that sums do not depend on the order of adding."""
+        part = self.part
+        return is_whole(self.remaining) and (
+            part is None or (is_whole(part.position) and is_whole(part.units))
+        )

@@ -1,7 +1,8 @@
 """Segments: decodes that stand together in the serving order and are served as one.
 
 Every member gets one token whenever its segment is served, so a segment needs a counter (`tick`)
-and, per member, the tick after which it is done. A budget that ends inside a segment splits it;
+and, per member, the tick after which it is done and, if a hold grows with it, the tick at which it
+needs more memory: growth costs one visit per block, not per token. A budget that ends inside a segment splits it;
 segments that are served together again are merged, the smaller into the larger, so that a member is
 moved O(log n) times.
 """
@@ -22,10 +23,14 @@ class Segment:
 
     count: members. fresh: members that have joined since the segment was last served. last: time of
     the last token of the members that are not fresh. mark: the iteration that last served it.
-    served, served_fresh: members and fresh members of that iteration.
+    served, served_fresh: members and fresh members of that iteration. memory: units that the members
+    hold in their engine's memory.
     """
 
-    __slots__ = ("_due", "count", "fresh", "last", "mark", "order", "served", "served_fresh", "tick")
+    __slots__ = (
+        "_due", "_growing", "count", "fresh", "last", "mark", "memory", "order", "served", "served_fresh",
+        "tick",
+    )  # fmt: skip
 
     def __init__(self) -> None:
         self.order: list[Run] = []
@@ -36,7 +41,9 @@ class Segment:
         self.mark = 0
         self.served = 0
         self.served_fresh: list[Run] = []
+        self.memory = 0.0
         self._due: list[tuple[int, Order, Run]] = []
+        self._growing: list[tuple[int, Order, Run]] = []
 
     @property
     def first(self) -> Order:
@@ -67,6 +74,35 @@ class Segment:
         if fresh:
             self.fresh.append(run)
         heappush(self._due, (run.finish, run.order, run))
+        self.memory += run.memory
+        if run.part is not None:
+            # A position is kept as its distance from the tick; it moves without being touched.
+            run.shift = run.part.position - self.tick
+            self.await_growth(run)
+
+    def await_growth(self, run: Run) -> None:
+        """Note the tick at which a member will need more than it has allocated."""
+        assert run.part is not None
+        run.grows_at = int(run.part.units - run.shift) + 1
+        if run.grows_at <= run.finish:
+            heappush(self._growing, (run.grows_at, run.order, run))
+
+    def pop_growing(self) -> list[Run]:
+        """Members that need more memory for their next token, in serving order."""
+        growing, found = self._growing, []
+        while growing and growing[0][0] <= self.tick + 1:
+            at, _, run = heappop(growing)
+            if run.segment is self and run.grows_at == at:
+                found.append(run)
+        if len(found) > 1:
+            found.sort(key=lambda r: r.order)
+        return found
+
+    def settle(self, run: Run) -> None:
+        """Write down the position of a member that leaves the segment."""
+        self.memory -= run.memory
+        if run.part is not None:
+            run.part.position = self.tick + run.shift
 
     def serve(self, iteration: int) -> None:
         """Every member gets a token."""
@@ -90,6 +126,7 @@ class Segment:
             if run.segment is self and run.finish == finish:
                 run.segment = None
                 self.count -= 1
+                self.settle(run)
                 done.append(run)
         if len(done) > 1:
             done.sort(key=lambda r: r.order)
@@ -97,6 +134,8 @@ class Segment:
             self.order = list(self.members())
             self._due = [entry for entry in due if entry[2].segment is self]
             self._due.sort()
+            self._growing = [e for e in self._growing if e[2].segment is self]
+            self._growing.sort()
         return done
 
     def split(self, count: int) -> tuple[Segment, Segment]:
@@ -121,6 +160,7 @@ class Segment:
         was_fresh = set(self.fresh)
         for run in moving:
             other.order.append(run)
+            self.settle(run)
             other._take(run, run.finish - self.tick, run in was_fresh)
         self.count -= len(moving)
         if was_fresh:
@@ -142,6 +182,7 @@ def merge(a: Segment, b: Segment) -> Segment:
             # Its last token was at another time than the others': it is looked at on its own once.
             run.session.last_token = small.last
             joined = True
+        small.settle(run)
         large._take(run, run.finish - small.tick, joined)
     large.order = a.order + b.order
     return large
