@@ -91,6 +91,7 @@ def run(
     warmup: float = 0.0,
     seed: int = 1,
     arrivals: int | None = None,
+    trace: str | os.PathLike[str] | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Report:
     """Execute a program up to `horizon`, judge its claims on the way, and report.
@@ -98,16 +99,19 @@ def run(
     program: a compiled program, or a path to compile. horizon, warmup: in the program's clock
     units; statistics cover the time between them, claims the whole run. seed: whole, at least 0;
     the same seed gives the same run. arrivals: run until so many sessions have come and gone
-    (streams only: `poisson`, `renewal`). progress: called now and then with the clock.
+    (streams only: `poisson`, `renewal`). trace: a file of turns in place of the program's. progress:
+    called now and then with the clock.
     Raises ProgramError when a setting has no meaning (SQ092x), when the program is refused, or
     when its run cannot go on (SQ06xx).
     """
-    from serq.tools.settings import check_arrivals, check_settings
+    from serq.tools.settings import check_arrivals, check_settings, with_trace
 
     check_settings(horizon=horizon, warmup=warmup, seed=seed, arrivals=arrivals)
     if isinstance(program, str | os.PathLike):
         program = compile(program)
     check_arrivals(program, arrivals)
+    if trace is not None:
+        program = with_trace(program, os.fspath(trace))
     try:
         return _run(program, horizon, warmup, seed, arrivals, progress)
     except ProgramError as error:

@@ -64,7 +64,7 @@ class Complaints:
         **facts: Any,
     ) -> None:
         """Record a complaint, unless this code was already given here or `name` was thrown away."""
-        if facts.get("name") in self.skipped:
+        if self.skipped and self.skipped.intersection(str(facts.get("name", "")).split(".")):
             return
         place = (at.file, at.line, at.column) if at is not None else tuple(sorted(facts.items(), key=str))
         if (code, place) in self._said:
@@ -77,7 +77,7 @@ class Complaints:
         self.sink.say(code, at, notes=(*notes, *used), help=help, **facts)
 
     def missing(self, code: str, at: Span | None = None, **facts: Any) -> None:
-        """Say that something is missing, unless it may be in text that was thrown away."""
+        """Say something that only a whole text shows: what is missing may have been thrown away."""
         if self.complete:
             self.say(code, at, **facts)
 

@@ -42,7 +42,7 @@ def fold_constants(
                 keep(constants, x, name, order, value, item.at)
             case tree.Input(name=name, external=external):
                 if "std/args" not in imported or order < len(before):
-                    complaints.say("SQ0251", item.mark)
+                    complaints.missing("SQ0251", item.mark)
                 if not external.text.isidentifier():
                     complaints.say("SQ0252", external.at, external=external.text)
                 elif external.text in inputs:

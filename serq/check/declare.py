@@ -298,8 +298,9 @@ class Declarations:
         """What entries set are names of their queue, and no other declaration's."""
         for entry in item.items:
             if isinstance(entry, tree.QueueEntry):
+                marks = {node.name for node in walk(entry.body) if isinstance(node, tree.Mark)}
                 for name in set_in(entry.body):
-                    if name.text in self.names.declared:
+                    if name.text in self.names.declared and name not in marks:
                         other, at = self.names.declared[name.text]
                         note = Note(f"`{name.text}` is assigned here", name.at)
                         self.complaints.say("SQ0229", at, name=name.text, what=other, notes=[note])

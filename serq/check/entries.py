@@ -15,7 +15,7 @@ from attrs import define, frozen
 from serq.check.complaints import Complaints, used_at
 from serq.check.relations import Relation
 from serq.check.show import count
-from serq.check.stations import Station
+from serq.check.stations import Station, is_tier
 from serq.check.trees import FIELDS, changed, draws, nothing, nothing_runs
 from serq.diagnostics import Note
 from serq.source import Span
@@ -180,7 +180,7 @@ class EntryWriter:
         """`run (c);`: at the stage of the queue itself."""
         station = scope.station
         if not station.stage:
-            self.complaints.say("SQ0385", s.at, queue=station.name)
+            self.complaints.missing("SQ0385", s.at, queue=station.name)
             return (nothing_runs(s.at),)
         at = used_at(s.at, scope.use)
         stage = tree.Reference(tree.Name(station.name, at), scope.index, None, at)
@@ -224,7 +224,8 @@ class EntryWriter:
             code = "SQ0387" if other is None else "SQ0388"
             form = f"{verb} (…)" if s.source is not None else f"{verb} (…) from …"
             known = ", ".join(f"`{e.verb.text}`" for e in station.entries) or "none"
-            say(code, s.at, queue=name, verb=verb, form=form, known=known)
+            missing = self.complaints.missing
+            missing(code, s.at, queue=name, verb=verb, form=form, known=known)
             return None
         if verb == "transfer" and not copies:
             say("SQ0389", s.at, queue=name)
@@ -290,7 +291,7 @@ class EntryWriter:
         if relation is not None and (relation.source is None or relation.reader is None):
             return (nothing_runs(s.at),)
         if relation is None or scope.source is None or scope.source[0] is not relation.source:
-            self.complaints.say("SQ0393", s.at, queue=scope.station.name)
+            self.complaints.missing("SQ0393", s.at, queue=scope.station.name)
             return (nothing_runs(s.at),)
         at = used_at(s.at, scope.use)
         ends = [scope.source, (scope.station, scope.index)]
@@ -307,7 +308,7 @@ class EntryWriter:
     def tool(self, s: tree.Tool, scope: Scope) -> Sequence[tree.Statement]:
         """A tool looks among the stages above the queue whose entry it is in."""
         if self.orders.get("tool", scope.station.order) >= scope.station.order:
-            self.complaints.say("SQ0340", s.at, statement="tool", stages="`tool`")
+            self.complaints.missing("SQ0340", s.at, statement="tool", stages="`tool`")
             return (nothing_runs(s.at),)
         return (self.rewrite(s, scope),)
 
@@ -324,7 +325,7 @@ class EntryWriter:
         say, verb = self.complaints.say, s.verb.text
         at = s.at if scope is None else used_at(s.at, scope.use)
         if not self.kvt:
-            say("SQ0394", s.at, statement=f"kvt.{verb}")
+            self.complaints.missing("SQ0394", s.at, statement=f"kvt.{verb}")
             return (nothing_runs(at),)
         if verb not in ("l2_load", "l2_store") or s.place.name.text != "kvt":
             say("SQ0395", s.verb.at, verb=verb)
@@ -335,7 +336,7 @@ class EntryWriter:
             return (nothing_runs(at),)
         tier, pool = s.arguments[:2] if verb == "l2_load" else (s.arguments[1], s.arguments[0])
         station = self.stations.get(tier.name.text) if isinstance(tier, tree.Reference) else None
-        if station is None or "l2" not in station.roles or not isinstance(tier, tree.Reference):
+        if station is None or not is_tier(station) or not isinstance(tier, tree.Reference):
             say("SQ0397", tier.at)
             return (nothing_runs(at),)
         if not isinstance(pool, tree.Reference):

@@ -48,7 +48,7 @@ def lower_header(s: tree.Hold, side: Side, x: Expressions) -> Header:
     pools = frozenset(part.place.name for part in parts)
     reuse = cache = lease = None
     if s.reuse is not None and s.cache is None:
-        x.complaints.say("SQ0585", word_before(s.reuse.at, "reuse", x.complaints))
+        x.complaints.missing("SQ0585", word_before(s.reuse.at, "reuse", x.complaints))
     elif s.reuse is not None:
         reuse = lower_clause(s.reuse, pools, admitted, x)
     if s.cache is not None:

@@ -196,11 +196,11 @@ class HiddenPaths:
                 continue
             origin = min(unknown)
             if node.name not in self.hidden:
-                self.complaints.say(
+                self.complaints.missing(
                     "SQ0444", at or node.at, read=node.name, hidden=origin, what=what
                 )
             elif not derived_only:
-                self.complaints.say("SQ0443", at or node.at, hidden=origin, what=what)
+                self.complaints.missing("SQ0443", at or node.at, hidden=origin, what=what)
 
 
 def indexed(s: Statement) -> Iterable[Expr]:

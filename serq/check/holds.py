@@ -97,9 +97,9 @@ class HoldPaths:
         near = [part.at for hold in around for part in hold.parts if part.place.name == place.name]
         if near:
             notes = [Note("the hold is here", near[-1])] if near[-1] is not None else []
-            self.complaints.say("SQ0581", blame.at, verb=verb, pool=place.name, notes=notes)
+            self.complaints.missing("SQ0581", blame.at, verb=verb, pool=place.name, notes=notes)
         else:
-            self.complaints.say("SQ0580", blame.at, verb=verb, pool=place.name)
+            self.complaints.missing("SQ0580", blame.at, verb=verb, pool=place.name)
 
     def check_cached(self, s: Statement, hold: Hold) -> None:
         """`cached` says what the innermost hold found in the cache, if it looked."""
@@ -107,7 +107,7 @@ class HoldPaths:
         for reading in statement_readings(s, {}):
             for node in walk(reading.expr):
                 if isinstance(node, Attr) and node.name == "cached":
-                    self.complaints.say("SQ0584", node.at, pools=pools)
+                    self.complaints.missing("SQ0584", node.at, pools=pools)
 
     def hold(self, s: Hold) -> None:
         first = s.parts[0].at if s.parts else s.at
@@ -118,7 +118,7 @@ class HoldPaths:
         if s.lease is not None and s.lease[0] not in held:
             self.complaints.say("SQ0583", first, pool=s.lease[0].name)
         if s.reuse is not None and s.cache is None:
-            self.complaints.say("SQ0585", s.reuse.at)
+            self.complaints.missing("SQ0585", s.reuse.at)
         changed = set(assigned_in(s.body))
         for part in s.parts:
             index = part.place.index

@@ -42,7 +42,7 @@ def find_relations(
         pushed = item.verb.text == "nixl_push"
         source = reader = None
         if not imported:
-            complaints.say("SQ0394", item.at, statement=f"kvt.{item.verb.text}")
+            complaints.missing("SQ0394", item.at, statement=f"kvt.{item.verb.text}")
         elif item.verb.text not in VERBS:
             complaints.unknown("SQ0237", item.verb.text, item.verb.at, dict.fromkeys(VERBS))
         elif item.reader.text in relations:
@@ -52,7 +52,7 @@ def find_relations(
             reader = find_end(item.reader, order, stations, complaints)
         if source is not None and reader is not None:
             if source.name not in {e.source.text for e in reader.entries if e.source is not None}:
-                complaints.say("SQ0344", item.at, reader=reader.name, source=source.name)
+                complaints.missing("SQ0344", item.at, reader=reader.name, source=source.name)
             elif not shared:
                 complaints.missing("SQ0335", item.at)
         relation = Relation(item, source, reader, pushed, item.latency)
@@ -70,7 +70,7 @@ def find_end(
         complaints.unknown("SQ0203", name.text, name.at, above, kind="queue above")
         return None
     if not station.nic:
-        complaints.say("SQ0345", name.at, queue=station.name)
+        complaints.missing("SQ0345", name.at, queue=station.name)
         return None
     return station
 

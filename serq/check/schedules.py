@@ -40,7 +40,7 @@ def lower_schedule(
     each = lower_each(written, lets, evolve(plan, moment=Moment.CAP), x)
     statements = lower_statements(written.statements, plan, x)
     if exclusive_fault(statements):
-        x.complaints.say("SQ0555", opening_brace(written.at, x.complaints))
+        x.complaints.missing("SQ0555", opening_brace(written.at, x.complaints))
         statements = (Advance(),)
     return Schedule(statements, lets, each, at=written.at)
 

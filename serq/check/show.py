@@ -18,7 +18,7 @@ def article(noun: str) -> str:
 def number(x: float) -> str:
     """A number as an author would write it."""
     if x != x:
-        return "not a number"
+        return "NaN"
     if math.isinf(x):
         return "inf" if x > 0 else "-inf"
     return str(int(x)) if x == int(x) and abs(x) < 1e15 else repr(float(x))

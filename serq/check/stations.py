@@ -268,7 +268,7 @@ def check_source(
     elif source is station:
         complaints.say("SQ0381", at, name=station.name)
     elif source.leased is None:
-        complaints.say("SQ0382", at, name=source.name)
+        complaints.missing("SQ0382", at, name=source.name)
 
 
 # -------------------------------------------------------------------- ordinary declarations

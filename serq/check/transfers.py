@@ -57,7 +57,7 @@ def find_stages(
     if len(above) != 1:
         code = "SQ0341" if above else "SQ0340"
         shown = " or ".join(f"`{n}`" for n in names)
-        x.complaints.say(code, s.at, statement=statement, stages=shown)
+        x.complaints.missing(code, s.at, statement=statement, stages=shown)
         return ()
     index = None if s.where is None else s.where.index
     return (tree.Reference(tree.Name(above[0], s.at), index, None, s.at),)

@@ -85,7 +85,11 @@ class Sight:
                     self.take(source)
                     self.hold(target)
                     own |= {"source", "target", "where"}
-                case tree.Entry() | tree.Copy():
+                case tree.Entry(arguments=arguments):
+                    self.look(arguments)
+                    return
+                case tree.Copy(arguments=arguments, options=options):
+                    self.look((arguments[2:], options))
                     return
                 case tree.Call(name=name, arguments=(tree.Reference() as place, *rest)):
                     if name.text in OBSERVABLES:

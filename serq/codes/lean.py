@@ -25,7 +25,7 @@ CODES: dict[str, Code] = {
         "run of the program.",
     ),
     "SQ0804": Code(
-        title="the number {value} is not held exactly",
+        title="{what} is not held exactly",
         help="choose units in which the numbers are whole, or halves, quarters, eighths, … of whole "
         "numbers; the clock has no unit of its own",
         why="A run computes with binary fractions of 53 digits, where 0.1 is only nearly a tenth. "

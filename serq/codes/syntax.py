@@ -123,7 +123,7 @@ CODES: dict[str, Code] = {
         "a pool does not say who admits", "say it where the pool belongs: `pool {name} on ENGINE {{ … }}`"
     ),
     "SQ0143": Code("`{read}` belongs to no `branch`", "`else` follows the `}}` of a `branch` directly"),
-    "SQ0144": Code("{read} does not belong here"),
+    "SQ0144": Code("{read} does not belong here", "leave it out, or put an operator before it"),
     "SQ0145": Code("the expression ends before {read}", "give one expression, such as `2 * n`"),
     "SQ0146": Code(
         "`{read}` belongs to no `hold`",

@@ -50,6 +50,10 @@ CODES: dict[str, Code] = {
         title="inputs and definitions cannot be replaced in a program read from JSON",
         help="its constants are folded: set them when writing it, `serq ir FILE --set NAME=VALUE`",
     ),
+    "SQ0927": Code(
+        title="a trace was given, but the program has no `workload` whose sessions could replay it",
+        help="leave the trace out, or declare a workload and a server",
+    ),
     # ------------------------------------------------------------ writing files
     "SQ0930": Code(title="cannot write {path}: {reason}"),
     # ------------------------------------------------------------ programs as JSON

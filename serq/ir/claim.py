@@ -7,12 +7,12 @@ from typing import TypeAlias, Union
 from attrs import frozen
 
 from serq.ir.expr import Expr, Place
-from serq.ir.fields import location
+from serq.ir.fields import Record, location
 from serq.source import Span
 
 
-@frozen
-class Gauge:
+@frozen(eq=False, repr=False)
+class Gauge(Record):
     """The time average of a function of the state (moment Gauge)."""
 
     name: str
@@ -20,8 +20,8 @@ class Gauge:
     at: Span | None = location()
 
 
-@frozen
-class EveryIteration:
+@frozen(eq=False, repr=False)
+class EveryIteration(Record):
     """`value` is true at the start of every iteration of `engine`.
 
     given: restricts the claim to runs in which every session satisfies it (moment Given).
@@ -36,8 +36,8 @@ class EveryIteration:
     at: Span | None = location()
 
 
-@frozen
-class SomeIteration:
+@frozen(eq=False, repr=False)
+class SomeIteration(Record):
     """`value` is true at the start of some iteration of `engine`."""
 
     name: str
@@ -48,8 +48,8 @@ class SomeIteration:
     at: Span | None = location()
 
 
-@frozen
-class AtEnd:
+@frozen(eq=False, repr=False)
+class AtEnd(Record):
     """`value` is true when the run ends with no session live (moment End)."""
 
     name: str

@@ -11,12 +11,12 @@ from typing import TypeAlias, Union
 
 from attrs import frozen
 
-from serq.ir.fields import location
+from serq.ir.fields import Record, location
 from serq.source import Span
 
 
-@frozen
-class Place:
+@frozen(eq=False, repr=False)
+class Place(Record):
     """A resource or engine, or one member of a family: `e`, `desk[k]`."""
 
     name: str
@@ -24,32 +24,32 @@ class Place:
     at: Span | None = location()
 
 
-@frozen
-class Num:
+@frozen(eq=False, repr=False)
+class Num(Record):
     """A number; infinities are values."""
 
     value: float
     at: Span | None = location()
 
 
-@frozen
-class Attr:
+@frozen(eq=False, repr=False)
+class Attr(Record):
     """A session attribute, built-in ones included; `cost.R` names one part of a cost record."""
 
     name: str
     at: Span | None = location()
 
 
-@frozen
-class Var:
+@frozen(eq=False, repr=False)
+class Var(Record):
     """A context variable: `now`, `running.count`, `decoding`, `demand`, … (`serq.ir.moments`)."""
 
     name: str
     at: Span | None = location()
 
 
-@frozen
-class RegisterRead:
+@frozen(eq=False, repr=False)
+class RegisterRead(Record):
     """A register (`state`) of `engine`."""
 
     engine: str
@@ -57,16 +57,16 @@ class RegisterRead:
     at: Span | None = location()
 
 
-@frozen
-class Local:
+@frozen(eq=False, repr=False)
+class Local(Record):
     """A `let` of the schedule, evaluated once as the iteration starts."""
 
     name: str
     at: Span | None = location()
 
 
-@frozen
-class Observable:
+@frozen(eq=False, repr=False)
+class Observable(Record):
     """Live state: `queue(s)`, `used(p)`, `price(s, h, d)`, …; `arguments` are those after the place."""
 
     function: str
@@ -75,8 +75,8 @@ class Observable:
     at: Span | None = location()
 
 
-@frozen
-class Summary:
+@frozen(eq=False, repr=False)
+class Summary(Record):
     """An aggregate over all samples of an observation: total, count, largest, smallest, prefix_total."""
 
     function: str
@@ -84,8 +84,8 @@ class Summary:
     at: Span | None = location()
 
 
-@frozen
-class Func:
+@frozen(eq=False, repr=False)
+class Func(Record):
     """min, max, abs, floor, ceil, sqrt, exp, ln."""
 
     function: str
@@ -93,8 +93,8 @@ class Func:
     at: Span | None = location()
 
 
-@frozen
-class Fold:
+@frozen(eq=False, repr=False)
+class Fold(Record):
     """An aggregate written out: `kind` is "sum", "max" or "min", folded from the left; not empty."""
 
     kind: str
@@ -102,8 +102,8 @@ class Fold:
     at: Span | None = location()
 
 
-@frozen
-class Draw:
+@frozen(eq=False, repr=False)
+class Draw(Record):
     """A random value: exp, det, uniform, erlang, h2, bernoulli. Each evaluation draws anew."""
 
     law: str
@@ -111,8 +111,8 @@ class Draw:
     at: Span | None = location()
 
 
-@frozen
-class Unary:
+@frozen(eq=False, repr=False)
+class Unary(Record):
     """`-` or `!`."""
 
     operator: str
@@ -120,8 +120,8 @@ class Unary:
     at: Span | None = location()
 
 
-@frozen
-class Binary:
+@frozen(eq=False, repr=False)
+class Binary(Record):
     """+ - * / ^ < <= > >= == != && ||; the last two evaluate only what they need."""
 
     operator: str
@@ -130,8 +130,8 @@ class Binary:
     at: Span | None = location()
 
 
-@frozen
-class Conditional:
+@frozen(eq=False, repr=False)
+class Conditional(Record):
     """`test ? then : otherwise`; any non-zero test counts as true."""
 
     test: Expr

@@ -5,12 +5,12 @@ from __future__ import annotations
 from attrs import frozen
 
 from serq.ir.expr import Expr
-from serq.ir.fields import location
+from serq.ir.fields import Record, location
 from serq.source import Span
 
 
-@frozen
-class Preempt:
+@frozen(eq=False, repr=False)
+class Preempt(Record):
     """A growth that does not fit takes the memory of the candidate with the least `keys`.
 
     requeue: where the victim waits again, "head" or "tail".
@@ -21,8 +21,8 @@ class Preempt:
     at: Span | None = location()
 
 
-@frozen
-class Spill:
+@frozen(eq=False, repr=False)
+class Spill(Record):
     """An evicted prefix for which `condition` is not 0 is written to pool `tier` by stage `via`."""
 
     tier: str
@@ -32,8 +32,8 @@ class Spill:
     at: Span | None = location()
 
 
-@frozen
-class Pool:
+@frozen(eq=False, repr=False)
+class Pool(Record):
     """A capacity with its queue.
 
     cap: units, may be infinite. engine: the engine whose `admit waiting` admits its holds, None

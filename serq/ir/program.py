@@ -5,7 +5,7 @@ from __future__ import annotations
 from attrs import field, frozen
 
 from serq.ir.claim import Claim, Gauge
-from serq.ir.fields import location
+from serq.ir.fields import Record, location
 from serq.ir.pool import Pool
 from serq.ir.server import Block
 from serq.ir.stage import Device, Stage
@@ -16,8 +16,8 @@ IR_VERSION = 1
 """Raised whenever a program written as JSON by an older serq would be read differently."""
 
 
-@frozen
-class Input:
+@frozen(eq=False, repr=False)
+class Input(Record):
     """A number from outside: `external` is its name there, `value` what this program was given."""
 
     name: str
@@ -26,8 +26,8 @@ class Input:
     at: Span | None = location()
 
 
-@frozen
-class Constant:
+@frozen(eq=False, repr=False)
+class Constant(Record):
     """A `let` with its folded value; expressions carry the value, this is for people."""
 
     name: str
@@ -35,8 +35,8 @@ class Constant:
     at: Span | None = location()
 
 
-@frozen
-class Program:
+@frozen(eq=False, repr=False)
+class Program(Record):
     """Everything the machine, the report and the exporters need to know.
 
     attributes, observes: in the order of their first appearance in the text. stages, pools,

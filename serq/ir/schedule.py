@@ -7,12 +7,12 @@ from typing import TypeAlias, Union
 from attrs import frozen
 
 from serq.ir.expr import Expr
-from serq.ir.fields import location
+from serq.ir.fields import Record, location
 from serq.source import Span
 
 
-@frozen
-class Advance:
+@frozen(eq=False, repr=False)
+class Advance(Record):
     """`advance running`: tokens to the runs not yet served in this iteration.
 
     order: "admission", "decode first" or "by" (ascending `keys`); ties by admission number, then
@@ -25,8 +25,8 @@ class Advance:
     at: Span | None = location()
 
 
-@frozen
-class Admit:
+@frozen(eq=False, repr=False)
+class Admit(Record):
     """`admit waiting`: takes the heads of the queues this engine admits while `condition` is 1."""
 
     only: Expr | None = None
@@ -34,23 +34,23 @@ class Admit:
     at: Span | None = location()
 
 
-@frozen
-class ExclusivePrefill:
+@frozen(eq=False, repr=False)
+class ExclusivePrefill(Record):
     """One prefill alone, or decodes only (with the `admit waiting` that follows it)."""
 
     at: Span | None = location()
 
 
-@frozen
-class ScheduleBranch:
+@frozen(eq=False, repr=False)
+class ScheduleBranch(Record):
     test: Expr
     then: tuple[ScheduleStatement, ...]
     otherwise: tuple[ScheduleStatement, ...] = ()
     at: Span | None = location()
 
 
-@frozen
-class SetRegister:
+@frozen(eq=False, repr=False)
+class SetRegister(Record):
     register: str
     value: Expr
     at: Span | None = location()
@@ -59,8 +59,8 @@ class SetRegister:
 ScheduleStatement: TypeAlias = Union[Advance, Admit, ExclusivePrefill, ScheduleBranch, SetRegister]
 
 
-@frozen
-class ScheduleLet:
+@frozen(eq=False, repr=False)
+class ScheduleLet(Record):
     """Evaluated once as the iteration starts; read as `Local`."""
 
     name: str
@@ -68,8 +68,8 @@ class ScheduleLet:
     at: Span | None = location()
 
 
-@frozen
-class Schedule:
+@frozen(eq=False, repr=False)
+class Schedule(Record):
     """each_at_most: tokens one run may get in an iteration, evaluated as it starts; None: no limit."""
 
     statements: tuple[ScheduleStatement, ...]

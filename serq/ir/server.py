@@ -11,12 +11,12 @@ from typing import TypeAlias, Union
 from attrs import frozen
 
 from serq.ir.expr import Expr, Place
-from serq.ir.fields import location
+from serq.ir.fields import Record, location
 from serq.source import Span
 
 
-@frozen
-class Set:
+@frozen(eq=False, repr=False)
+class Set(Record):
     """Assigns a session attribute."""
 
     attribute: str
@@ -24,8 +24,8 @@ class Set:
     at: Span | None = location()
 
 
-@frozen
-class Observe:
+@frozen(eq=False, repr=False)
+class Observe(Record):
     """Records a sample of observation `name`, with the time, the session and its turn."""
 
     name: str
@@ -33,8 +33,8 @@ class Observe:
     at: Span | None = location()
 
 
-@frozen
-class Run:
+@frozen(eq=False, repr=False)
+class Run(Record):
     """Work at a stage, until it is done. On an engine `mode` is "prefill" or "decode" (tokens).
 
     places: one, or several for a flow. growing: the pool whose hold grows with the position.
@@ -47,8 +47,8 @@ class Run:
     at: Span | None = location()
 
 
-@frozen
-class HoldPart:
+@frozen(eq=False, repr=False)
+class HoldPart(Record):
     """What a hold takes of one pool; `reserve` is the room required at admission."""
 
     place: Place
@@ -57,8 +57,8 @@ class HoldPart:
     at: Span | None = location()
 
 
-@frozen
-class Binding:
+@frozen(eq=False, repr=False)
+class Binding(Record):
     """A name of `at admission`, kept as an attribute when the body starts if `kept`."""
 
     name: str
@@ -67,8 +67,8 @@ class Binding:
     at: Span | None = location()
 
 
-@frozen
-class Hold:
+@frozen(eq=False, repr=False)
+class Hold(Record):
     """Waits in the queue of the first part's pool, holds all parts during the body, gives them back.
 
     Bindings are written out in `units`, `reserve` and `reuse`.
@@ -83,34 +83,34 @@ class Hold:
     at: Span | None = location()
 
 
-@frozen
-class Grow:
+@frozen(eq=False, repr=False)
+class Grow(Record):
     place: Place
     amount: Expr
     at: Span | None = location()
 
 
-@frozen
-class Load:
+@frozen(eq=False, repr=False)
+class Load(Record):
     place: Place
     amount: Expr
     at: Span | None = location()
 
 
-@frozen
-class Drop:
+@frozen(eq=False, repr=False)
+class Drop(Record):
     place: Place
     at: Span | None = location()
 
 
-@frozen
-class Release:
+@frozen(eq=False, repr=False)
+class Release(Record):
     place: Place
     at: Span | None = location()
 
 
-@frozen
-class Branch:
+@frozen(eq=False, repr=False)
+class Branch(Record):
     """`then` if the test is 1, `otherwise` if it is 0, a run error if it is something else."""
 
     test: Expr
@@ -119,21 +119,21 @@ class Branch:
     at: Span | None = location()
 
 
-@frozen
-class While:
+@frozen(eq=False, repr=False)
+class While(Record):
     test: Expr
     body: Block
     at: Span | None = location()
 
 
-@frozen
-class Loop:
+@frozen(eq=False, repr=False)
+class Loop(Record):
     body: Block
     at: Span | None = location()
 
 
-@frozen
-class Choose:
+@frozen(eq=False, repr=False)
+class Choose(Record):
     """`attribute` becomes the index 0 … count−1 with the least keys, ties to the smaller index."""
 
     attribute: str
@@ -142,26 +142,26 @@ class Choose:
     at: Span | None = location()
 
 
-@frozen
-class Fork:
+@frozen(eq=False, repr=False)
+class Fork(Record):
     body: Block
     at: Span | None = location()
 
 
-@frozen
-class Join:
+@frozen(eq=False, repr=False)
+class Join(Record):
     at: Span | None = location()
 
 
-@frozen
-class Turn:
+@frozen(eq=False, repr=False)
+class Turn(Record):
     """Starts a turn: the workload's `turn` block, then the server's statements."""
 
     at: Span | None = location()
 
 
-@frozen
-class End:
+@frozen(eq=False, repr=False)
+class End(Record):
     """Ends the session."""
 
     at: Span | None = location()

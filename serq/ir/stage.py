@@ -7,13 +7,13 @@ from typing import TypeAlias, Union
 from attrs import frozen
 
 from serq.ir.expr import Expr
-from serq.ir.fields import location
+from serq.ir.fields import Record, location
 from serq.ir.schedule import Schedule
 from serq.source import Span
 
 
-@frozen
-class Device:
+@frozen(eq=False, repr=False)
+class Device(Record):
     """What an engine runs on. Its time resources are written out where `execute` uses them.
 
     size: number of members of a family, None for a single device.
@@ -24,8 +24,8 @@ class Device:
     at: Span | None = location()
 
 
-@frozen
-class Register:
+@frozen(eq=False, repr=False)
+class Register(Record):
     """A `state` of an engine: a number kept between iterations."""
 
     name: str
@@ -33,8 +33,8 @@ class Register:
     at: Span | None = location()
 
 
-@frozen
-class Engine:
+@frozen(eq=False, repr=False)
+class Engine(Record):
     """A stage that serves its runs in iterations.
 
     tokens_cap: tokens one iteration may compute (moment Cap). granule: a partial prefill is a
@@ -52,8 +52,8 @@ class Engine:
     at: Span | None = location()
 
 
-@frozen
-class Fifo:
+@frozen(eq=False, repr=False)
+class Fifo(Record):
     """`servers` servers, first come first served, rate 1 each."""
 
     name: str
@@ -62,8 +62,8 @@ class Fifo:
     at: Span | None = location()
 
 
-@frozen
-class SharedProcessor:
+@frozen(eq=False, repr=False)
+class SharedProcessor(Record):
     """`ps(capacity)`: all jobs at once, each at rate capacity/present (moment Capacity)."""
 
     name: str
@@ -72,8 +72,8 @@ class SharedProcessor:
     at: Span | None = location()
 
 
-@frozen
-class Delay:
+@frozen(eq=False, repr=False)
+class Delay(Record):
     """Every job at rate 1."""
 
     name: str

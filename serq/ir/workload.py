@@ -7,53 +7,53 @@ from typing import TypeAlias, Union
 from attrs import frozen
 
 from serq.ir.expr import Expr
-from serq.ir.fields import location
+from serq.ir.fields import Record, location
 from serq.ir.server import Block
 from serq.source import Span
 
 
-@frozen
-class Poisson:
+@frozen(eq=False, repr=False)
+class Poisson(Record):
     """A session at time 0, then exponential gaps of mean 1/rate."""
 
     rate: float
     at: Span | None = location()
 
 
-@frozen
-class Renewal:
+@frozen(eq=False, repr=False)
+class Renewal(Record):
     """A session after each gap (moment Gap), the first after one gap."""
 
     gap: Expr
     at: Span | None = location()
 
 
-@frozen
-class Closed:
+@frozen(eq=False, repr=False)
+class Closed(Record):
     """`count` sessions at time 0, a new one whenever one ends."""
 
     count: int
     at: Span | None = location()
 
 
-@frozen
-class Batch:
+@frozen(eq=False, repr=False)
+class Batch(Record):
     """`count` sessions at time 0."""
 
     count: int
     at: Span | None = location()
 
 
-@frozen
-class NoArrivals:
+@frozen(eq=False, repr=False)
+class NoArrivals(Record):
     at: Span | None = location()
 
 
 Arrival: TypeAlias = Union[Poisson, Renewal, Closed, Batch, NoArrivals]
 
 
-@frozen
-class Trace:
+@frozen(eq=False, repr=False)
+class Trace(Record):
     """Turns from a file; `ordered`: session i replays trace session i modulo their number."""
 
     path: str
@@ -61,8 +61,8 @@ class Trace:
     at: Span | None = location()
 
 
-@frozen
-class Attribute:
+@frozen(eq=False, repr=False)
+class Attribute(Record):
     """A session attribute that the program sets.
 
     kind: "size" (the workload assigns it), "value" or "cost". hidden: unknown to the scheduler.
@@ -74,8 +74,8 @@ class Attribute:
     at: Span | None = location()
 
 
-@frozen
-class Workload:
+@frozen(eq=False, repr=False)
+class Workload(Record):
     """session: what the client does, one `turn` by default."""
 
     arrival: Arrival

@@ -218,6 +218,10 @@ class _Survey:
         term = Reader("`execute`", EXECUTE, self.complaints).term(e, self.engine.at)
         if term is None:
             return ZERO
+        unit = denominator(as_number(term))
+        if unit & (unit - 1):
+            # The clock of a run would be rounded, and what meets at one instant here might not there.
+            self.complaints.say("SQ0804", e.at or self.engine.at, what=f"`execute` in parts of 1/{unit}")
         if any(range_of(e, ranges)[0] <= 0 for ranges in batch_ranges(budget)):
             self.complaints.say("SQ0807", e.at or self.engine.at)
         return as_number(term)

@@ -152,8 +152,11 @@ class _Path:
         stack = [refused]
         while stack:
             s = stack.pop()
-            if isinstance(s, Run):
-                self._stands_at_the_engine(s)
-            elif word := REFUSED.get(type(s)):
-                self.complaints.say("SQ0801", s.at, what=f"`{word}`", cure=_CURE)
-                stack.extend(inner for block in blocks_of(s) for inner in block)
+            match s:
+                case Set() | Observe() | Turn() | End():
+                    pass
+                case Run():
+                    self._stands_at_the_engine(s)
+                case _:
+                    self.complaints.say("SQ0801", s.at, what=f"`{REFUSED[type(s)]}`", cure=_CURE)
+                    stack.extend(inner for block in blocks_of(s) for inner in block)

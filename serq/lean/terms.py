@@ -10,8 +10,8 @@ import math
 import operator
 from collections.abc import Callable, Mapping
 from fractions import Fraction
-from functools import partial
-from typing import TypeAlias, Union
+from functools import partial, reduce
+from typing import TypeAlias, Union, assert_never
 
 from attrs import frozen
 
@@ -19,6 +19,7 @@ from serq.diagnostics import InternalError, Sink
 from serq.ir.expr import (
     Attr,
     Binary,
+    Conditional,
     Draw,
     Expr,
     Fold,
@@ -113,32 +114,37 @@ class Reader:
             case Binary(operator="^"):
                 self.complaints.say("SQ0806", at, function="^", help="write the power as a product")
                 return None
-        # Every operand is translated before any is missed, so that each says what it has to say.
-        operands = [self._term(x, at) for x in children(e)]
-        terms = [x for x in operands if x is not None]
-        if len(terms) < len(operands):
-            return None
+            case Func() | Fold() | Unary() | Binary() | Conditional():
+                # Every operand is translated before any is missed, so that each says what it has to say.
+                operands = [self._term(x, at) for x in children(e)]
+                terms = [x for x in operands if x is not None]
+                return self._operation(e, terms, at) if len(terms) == len(operands) else None
+            case _:
+                assert_never(e)
+
+    def _operation(
+        self, e: Func | Fold | Unary | Binary | Conditional, terms: list[Term], at: Span | None
+    ) -> Term | None:
         match e:
             case Func(function=function):
-                return _FUNCTIONS[function](*(as_number(x) for x in terms))
+                return _FUNCTIONS[function](*map(as_number, terms))
             case Fold(kind=kind):
-                total = as_number(terms[0])
-                for x in terms[1:]:
-                    total = _FOLDS[kind](total, as_number(x))
-                return total
-            case Unary(operator=sign):
-                return minus(as_number(terms[0])) if sign == "-" else negated(as_proposition(terms[0]))
+                return reduce(_FOLDS[kind], map(as_number, terms))
+            case Unary(operator="-"):
+                return minus(as_number(terms[0]))
+            case Unary():
+                return negated(as_proposition(terms[0]))
             case Binary(operator="/", right=right):
                 return self._quotient(as_number(terms[0]), terms[1], right.at or at)
             case Binary(operator=sign):
                 return _binary(sign, terms[0], terms[1])
-            case _:
+            case Conditional():
                 return choice(as_proposition(terms[0]), terms[1], terms[2])
 
     def _constant(self, value: float, at: Span | None) -> Term | None:
         exact = constant(value)
         if exact is None and math.isfinite(value):
-            self.complaints.say("SQ0804", at, value=repr(value))
+            self.complaints.say("SQ0804", at, what=f"the number {value!r}")
         elif exact is None:
             self.complaints.say("SQ0806", at, function=repr(value))
         return exact

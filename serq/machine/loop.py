@@ -244,12 +244,16 @@ class Machine:
         self._number += 1
 
     def _settle(self) -> None:
-        ready = self._ready
         while True:
-            while ready:
-                self.resume(ready.popleft())
+            self.resume_ready()
             if not self._has_pools or not self.holds.admit_free():
                 return
+
+    def resume_ready(self) -> None:
+        """Let every ready session go on, and those that become ready meanwhile."""
+        ready = self._ready
+        while ready:
+            self.resume(ready.popleft())
 
     def resume(self, session: Session) -> None:
         """Let a session go on until it blocks or ends."""
@@ -271,16 +275,10 @@ class Machine:
             self._end_session(session)
 
     def _close_instant(self) -> None:
-        """Start iterations until nothing more happens now, then read the gauges."""
-        again = True
-        while again:
-            again = False
-            for engine in self.engines:
-                if engine.idle and engine.has_work() and engine.try_iteration():
-                    # Sessions it admitted may have gone elsewhere, or made others ready.
-                    again = again or engine.idle or bool(self._ready)
-            if self._ready or again:
-                self._settle()
+        """Let every idle engine try an iteration, once and in order, then read the gauges."""
+        for engine in self.engines:
+            if engine.idle and engine.has_work():
+                engine.try_iteration()
         for read, series in self._gauges:
             value = read()
             values = series.values

@@ -258,7 +258,12 @@ class PoolMember:
         while cache.units > 0 and self.used + units + cache.units > self.cap:
             self.settle_tally()
             entry = cache.least()
-            gone = entry.units if self.block is None else min(entry.units, self.block)
+            gone = entry.units
+            if self.block is not None:
+                # Block by block; all at once where nobody looks between two of them.
+                excess = self.used + units + cache.units - self.cap
+                one_by_one = cache.keys is not None or self.spill is not None
+                gone = min(gone, self.block if one_by_one else self.round_up(excess))
             if self.spill is not None:
                 self._write_down(self.spill, entry, gone)
             tally.evicted_units += gone

@@ -156,11 +156,13 @@ def _unknown(s: Surprise) -> Mistake:
 
 
 def foreign(s: Surprise) -> Mistake | None:
-    """`if (x) { … }`: read as the use of a definition, until the brace."""
-    if s.room != "statements" or s.head in s.here or s.kind != "{" or s.before != ")":
+    """What was read as the use of a definition, until it went on: `if (x) { … }`, `cache (c) }`."""
+    if s.room != "statements" or s.head in s.here or s.before != ")":
         return None
-    from_first = evolve(s, index=s.first)
-    return _unknown(from_first)
+    first = evolve(s, index=s.first)
+    if s.head in _CLAUSES:
+        return Mistake("SQ0146", first.at(), {"read": s.head})
+    return _unknown(first) if s.kind == "{" else None
 
 
 def _inside(s: Surprise) -> str:

@@ -273,6 +273,8 @@ def _equals_missing(s: Surprise) -> Mistake | None:
 def _anything(s: Surprise) -> Mistake:
     """Nothing is known but what could stand here instead."""
     expected = s.expected()
+    if s.kind in (")", "]") and s.index not in s.tokens.partner and s.room != "expression":
+        return Mistake("SQ0123", s.at(), {"read": s.text})
     if s.room == "expression" and END in expected:
         return Mistake("SQ0145", s.at(), {"read": s.shown()})
     near = closest(s.text, [word for word in expected if word.isalpha()]) if s.kind == WORD else None

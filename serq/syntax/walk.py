@@ -40,7 +40,8 @@ _CHAINS = frozenset({"binary", "unary", "conditional"})
 # the `;` is missing: the better complaint is then about the `;`.
 _VERBS = frozenset({"set", "observe", "run", "hold", "grow", "load", "drop", "release", "choose", "mark"})
 
-# With a parenthesis these are clauses of a `hold` wherever they stand: no definition has their names.
+# With a parenthesis these begin no statement, for no definition has their names: they are clauses of
+# the `hold` before, perhaps in the wrong order.
 _CLAUSES = frozenset({"reserve", "reuse", "cache"})
 
 
@@ -126,9 +127,9 @@ class Walk:
         kind = kinds[index]
         if kind == WORD:
             text = texts[index]
-            if text in _CLAUSES and kinds[index + 1] == "(":
-                return text
             action = self.tables.actions[state]
+            if text in _CLAUSES and kinds[index + 1] == "(" and action.get("NAME", 0) < 0:
+                return text
             if text not in self.tables.words or text not in action:
                 return "NAME"
             if "NAME" not in action:

@@ -1,4 +1,4 @@
-"""The command `serq`: run, check, ir, emit-lean.
+"""The command `serq`: run, check, ir, emit-lean, explain.
 
 What the commands promise: a report or a file only when there is one to give, everything that is
 wrong on standard error, one exit code for each kind of ending (`EXIT_CODES`), and never a traceback.
@@ -7,7 +7,6 @@ Rooms are imported inside the commands, so that `serq check` loads no machine.
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -124,10 +123,9 @@ def _replacements(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.option("--seed", type=int, default=1, metavar="N", help="Selects the random draws (1).")
 @click.option("--arrivals", type=int, metavar="N", help="End when N sessions have come and gone.")
 @_replacements
+@click.option("--trace", metavar="CSV", help="Replay the turns of this file, not the program's.")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
-@click.option(
-    "--dump", metavar="DIR", help="Write every sample and gauge as CSV files into DIR.",
-)  # fmt: skip
+@click.option("--dump", metavar="DIR", help="Write every sample and gauge as CSV files into DIR.")
 def run_file(
     file: str,
     inputs: tuple[str, ...],
@@ -137,6 +135,7 @@ def run_file(
     arrivals: int | None,
     sets: dict[str, str],
     defs: dict[str, str],
+    trace: str | None,
     as_json: bool,
     dump: str | None,
 ) -> int:
@@ -157,7 +156,13 @@ def run_file(
 
     with Progress(horizon) as progress:
         report = serq.run(
-            program, horizon=horizon, warmup=warmup, seed=seed, arrivals=arrivals, progress=progress
+            program,
+            horizon=horizon,
+            warmup=warmup,
+            seed=seed,
+            arrivals=arrivals,
+            trace=trace,
+            progress=progress,
         )
     if dump is not None:
         with _writing(dump):
@@ -176,6 +181,8 @@ def run_file(
 @click.option("--json", "as_json", is_flag=True, help="Print all complaints as JSON.")
 def check_files(files: tuple[str, ...], sets: dict[str, str], defs: dict[str, str], as_json: bool) -> int:
     """Check programs without running them: a line for each good one, every fault of the others."""
+    import json
+
     from serq.tools.loading import load_program, show_summary
 
     results = []
@@ -229,6 +236,25 @@ def emit_lean(file: str, sets: dict[str, str], defs: dict[str, str], output: str
 
     with _writing(output):
         write_file(output, text)
+
+
+@serq_command.command(
+    "explain",
+    short_help="Say what a code of a message means.",
+    epilog="\b\nExample:\n  serq explain SQ0922",
+)
+@click.argument("codes", nargs=-1, required=True, metavar="CODE…")
+def explain(codes: tuple[str, ...]) -> None:
+    """Say what the codes in messages mean: the sentence, the cure and the reason for the rule."""
+    from serq.tools.explaining import explain_code
+
+    texts = []
+    for code in codes:
+        text = explain_code(code)
+        if text is None:
+            raise click.UsageError(f"no message has the code `{code}`")
+        texts.append(text)
+    _print("\n\n".join(texts))
 
 
 # ---------------------------------------------------------------- reading what was asked

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -35,6 +36,23 @@ def check_arrivals(program: Program, arrivals: int | None) -> None:
         sources = {program.source.name: program.source} if program.source else None
         at = arrival.at if arrival is not None else None
         raise ProgramError([diagnose("SQ0925", at, sources=sources, kind=kind)])
+
+
+def with_trace(program: Program, path: str) -> Program:
+    """The program with its turns read from `path`, in the order its own trace asks for.
+
+    path: relative to the folder of the process, not of the program. Raises ProgramError (SQ0927)
+    when the program has no sessions.
+    """
+    from attrs import evolve
+
+    from serq.ir.workload import Trace
+
+    workload = program.workload
+    if workload is None:
+        raise ProgramError([diagnose("SQ0927")])
+    trace = workload.trace or Trace("", at=workload.at)
+    return evolve(program, workload=evolve(workload, trace=evolve(trace, path=os.path.abspath(path))))
 
 
 _KEYWORDS = {

@@ -26,7 +26,7 @@ COLUMNS: dict[str, Callable[[EngineMember], Any]] = {
     "arrived": lambda e: e.machine.arrived,
     "attention": lambda e: e.attention,
     "waiting": lambda e: e.waiting_count(),
-    "used": lambda e: sum(m.used for m in ([e.memory] if e.memory else [])),
+    "used": lambda e: e.memory.used if e.memory else 0,
 }
 """What a column of that heading shows, read as an iteration starts (semantics, "What a claim reads")."""
 

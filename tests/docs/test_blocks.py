@@ -66,7 +66,7 @@ class Reader:
                     yield printed
             case "pycon":
                 yield from self._python(block)
-            case "python" if block.title:
+            case "python" | "csv" if block.title:
                 (self.folder / block.title).write_text(block.text, encoding="utf-8")
             case "table" if "table" in block.asks:
                 yield from differing(block, list(TABLES[block.asks["table"]]()))

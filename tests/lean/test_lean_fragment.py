@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 import pytest
 
 import serq
 from serq.codes import CODES
 from serq.diagnostics import ProgramError
+from serq.ir.server import End, Observe, Run, Set, Statement, Turn
 from serq.lean import emit_lean, stateable
+from serq.lean.sessions import REFUSED as REFUSED_STATEMENTS
 from tests.lean.programs import ROOT, small, stated
 
 HOLD = "hold p (cost(p, 1)) { run e prefill (cost(e, 5)); }"
@@ -44,6 +48,7 @@ REFUSED: list[tuple[str, dict[str, str], str, str]] = [
     ("SQ0803", {"server": "run e prefill (cost(e, 2.5));"}, "2.5", "the length of this run"),
     ("SQ0803", {"server": "set o = ~exp(3); run e prefill (cost(e, o));"}, "o)", "the length of this run"),
     ("SQ0804", {"execute": "0.1 + batch.tokens"}, "0.1", "0.1"),
+    ("SQ0804", {"execute": "batch.tokens / 3"}, "batch.tokens / 3", "parts of 1/3"),
     ("SQ0804", {"claim": "served < 1e17"}, "1e17", "1e+17"),
     ("SQ0805", {"claim": "served / now < 3"}, "now < 3", "divides by something that varies"),
     ("SQ0806", {"claim": "sqrt(served) < 3"}, "sqrt", "`sqrt`"),
@@ -96,6 +101,10 @@ def test_statements_inside_a_refused_one_are_named_as_well() -> None:
     server = "branch (serial == 0) { hold p (cost(p, 1)) { run e decode (cost(e, serial)); } } else { }"
     reasons = stateable(serq.compile("small.sq", source=small(server=server, items=POOL)))
     assert [d.message.split()[0] for d in reasons] == ["`branch`", "`hold`"]
+
+
+def test_every_statement_is_read_or_refused() -> None:
+    assert set(REFUSED_STATEMENTS) | {Set, Observe, Run, Turn, End} == set(get_args(Statement))
 
 
 def test_a_second_engine_is_refused() -> None:
@@ -156,7 +165,7 @@ def test_orders_become_statements_in_joining_order() -> None:
         "max(1, batch.tokens - 5)",
         "running.count - 0.5",
         "ceil(batch.tokens / 128)",
-        "batch.tokens > 4 ? 2 : batch.tokens / 3",
+        "batch.tokens > 4 ? 2 : batch.tokens / 4",
         "abs(0 - batch.tokens)",
         "0 - min(-1, batch.decoding)",
         "sum k in 3 (batch.tokens + k)",

@@ -7,14 +7,12 @@ the propositions of claims with the failures that a run of serq counts.
 from __future__ import annotations
 
 import os
-import random
 import re
 import shutil
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 
@@ -22,6 +20,7 @@ import serq
 from serq.diagnostics import ProgramError
 from serq.lean import emit_lean
 from serq.lean.names import KEYWORDS
+from tests.lean.drawn import random_case
 from tests.lean.iterations import Iteration, everyone, iterations, one_phase
 from tests.lean.programs import FASTERTRANSFORMER, ROOT, SARATHI, small, stated
 
@@ -122,58 +121,10 @@ def test_the_model_goes_through_the_iterations_of_the_papers_programs(accepted: 
     )
 
 
-class Case(NamedTuple):
-    """A random program, as text and as what `iterations` takes."""
-
-    source: str
-    sessions: int
-    rows: list[Iteration]
-
-
-ONLY: dict[str, Callable[[bool, int, int], bool]] = {
-    "": everyone,
-    "only (running.decoding > 0 ? decoding : !decoding)": one_phase,
-    "only (decoding || running.count > 2)": lambda decoding, residents, _: decoding or residents > 2,
-}
-
-
-def random_case(seed: int) -> Case:
-    """Small numbers, so that arrivals and ends of iterations often meet at one instant."""
-    draw = random.Random(seed)
-    budget, most = draw.randint(1, 9), draw.choice([None, draw.randint(1, 6)])
-    server = [(draw.choice(["prefill", "decode"]), draw.randint(1, 7)) for _ in range(draw.randint(1, 4))]
-    base, slope, each = draw.randint(1, 4), draw.randint(0, 3), draw.randint(0, 2)
-    gap = draw.choice([None, draw.randint(1, 9), draw.randint(1, 9)])
-    sessions = draw.randint(2, 5)
-    statements = [
-        (draw.choice(["admission", "decode first"]), draw.choice(list(ONLY)))
-        for _ in range(draw.randint(1, 2))
-    ]
-    cap = f" each at most ({most})" if most else ""
-    source = small(
-        cap=str(budget),
-        schedule=" ".join(f"advance running {only} {order}{cap};" for order, only in statements),
-        execute=f"{base} + {slope} * ceil(batch.tokens / 3) + {each} * running.count",
-        workload=f"arrive batch({sessions});" if gap is None else f"arrive renewal({gap});",
-        server=" ".join(f"run e {mode} (cost(e, {tokens}));" for mode, tokens in server),
-    )
-    rows = iterations(
-        budget=budget,
-        execute=lambda tokens, _p, _d, residents: base + slope * -(-tokens // 3) + each * residents,
-        server=server,
-        sessions=sessions,
-        gap=gap,
-        most=most,
-        schedule=tuple((order, ONLY[only]) for order, only in statements),
-        limit=25,
-    )
-    return Case(source, sessions, rows)
-
-
 def test_the_model_goes_through_the_iterations_of_random_programs(accepted: Callable[..., None]) -> None:
     cases = {f"random{seed}": case for seed in range(24) if (case := random_case(seed)).rows}
     assert len(cases) > 20
-    programs = {name: stated(case.source, f"{name}.sq") for name, case in cases.items()}
+    programs = {name: stated(small(**case.parts), f"{name}.sq") for name, case in cases.items()}
     bodies = [re.sub(r"\A.*?(?=namespace)", "", text, flags=re.DOTALL) for text in programs.values()]
     one_file = "module\n\npublic import Serq.Model\n\n@[expose] public noncomputable section\n\n" + "\n".join(
         bodies

@@ -67,12 +67,12 @@ def test_numbers_and_tests_change_into_each_other_visibly(claim: str, lean: str)
 
 
 def test_a_clock_in_fractions_counts_ticks() -> None:
-    parts = {"execute": "0.25 + batch.tokens / 3", "workload": "arrive renewal(2.5);"}
+    parts = {"execute": "0.25 + batch.tokens / 2", "workload": "arrive renewal(1.125);"}
     text = stated(small(**parts))
-    assert "One unit of its clock is 12 ticks." in text
-    assert "execute := fun batch => 3 + batch.tokens * 4\n" in text
-    assert "arrivals := .renewal 30\n" in text
-    assert proposition("served <= 3 * now", **parts) == "i.served * 12 ≤ 3 * i.now"
+    assert "One unit of its clock is 8 ticks." in text
+    assert "execute := fun batch => (1 + batch.tokens * 2) * 2\n" in text
+    assert "arrivals := .renewal 9\n" in text
+    assert proposition("served <= 3 * now", **parts) == "i.served * 8 ≤ 3 * i.now"
 
 
 def test_a_long_claim_stays_within_its_columns() -> None:

@@ -135,6 +135,8 @@ def test_a_refused_program_prints_nothing_but_its_complaint(ask: Ask, write: Wri
         ["run", "MISSING", "--horizon", "1", "--", "--1k=2"],
         ["check", "MISSING", "--horizon", "1"],
         ["ir", "MISSING", "MISSING"],
+        ["explain"],
+        ["explain", "SQ9999"],
         ["emit-lean", "MISSING", "--json"],
     ],
 )
@@ -152,7 +154,7 @@ def test_all_settings_without_meaning_are_named(ask: Ask) -> None:
         assert words in said
 
 
-@pytest.mark.parametrize("command", ["run", "check", "ir", "emit-lean"])
+@pytest.mark.parametrize("command", ["run", "check", "ir", "emit-lean", "explain"])
 def test_every_command_explains_itself_with_an_example(ask: Ask, command: str) -> None:
     ending = ask(command, "--help")
     assert ending.code == 0
@@ -296,6 +298,33 @@ def test_arrivals_count_a_stream_only(ask: Ask, write: Write) -> None:
     assert refused.code == 1
     assert ":4:" in refused.err
     assert "SQ0925" in refused.err
+
+
+def test_a_trace_needs_sessions(ask: Ask, write: Write, tmp_path: Path) -> None:
+    ending = ask("run", write("fn main() { }"), "--horizon", 50, "--trace", tmp_path / "t.csv")
+    assert (ending.code, ending.out) == (1, "")
+    assert "SQ0927" in ending.err
+
+
+def test_a_trace_from_outside_is_replayed(ask: Ask, write: Write) -> None:
+    trace = write("session,turn,new,out,think\n0,1,7,0,0\n", "t.csv")
+    path = write(GOOD.replace("cost(e, 5)", "cost(e, 5 + new)"))
+    figures = [
+        json.loads(ask("run", path, "--horizon", 50, "--json", *more).out)["stages"][0]["mean_service"]
+        for more in ([], ["--trace", trace])
+    ]
+    assert figures == [2, 3]  # 5 and 12 tokens, 4 in an iteration
+    missing = ask("run", path, "--horizon", 50, "--trace", trace.parent / "no.csv")
+    assert (missing.code, missing.out) == (1, "")
+    assert "no.csv" in missing.err
+
+
+def test_explain_gives_the_words_of_a_code(ask: Ask) -> None:
+    ending = ask("explain", "SQ0910", "0922", "sq0901")
+    assert ending.code == 0
+    assert "SQ0910: there is no file `…`\n" in ending.out
+    assert "SQ0922: the warm-up of … leaves nothing" in ending.out
+    assert "  why: " in ending.out
 
 
 # ---------------------------------------------------------------- programs as JSON

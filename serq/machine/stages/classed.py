@@ -160,13 +160,18 @@ class ClassedRuns:
         at = len(segments)
         while at and segments[at - 1].first > run.order:
             at -= 1
-        if at:
-            before = segments[at - 1]
-            if run.order < before.last_order or not self._prefill_between(
-                before.last_order, run.order
-            ):
-                before.add(run)
-                return
+        before = segments[at - 1] if at else None
+        if before is not None and self.engine.forming and before.mark == self.engine.iteration:
+            # It has got its tokens in this iteration; who joins now may yet get one.
+            if run.order < before.last_order:
+                self._split(at - 1, before.count_before(run.order))
+                at = next((i for i in range(at - 1, len(segments)) if segments[i].first > run.order), len(segments))
+        elif before is not None and (
+            run.order < before.last_order
+            or not self._prefill_between(before.last_order, run.order)
+        ):
+            before.add(run)
+            return
         segment = Segment()
         segment.add(run)
         segments.insert(at, segment)
@@ -250,6 +255,9 @@ class ClassedRuns:
         if len(parts) == 1:
             segment.order = list(segment.members())
         self.segments[at : at + 1] = parts
+        if segment in self._batch:
+            place = self._batch.index(segment)
+            self._batch[place : place + 1] = parts
 
     def _serve_segment(self, at: int) -> bool:
         """A token for every member of a segment; False when memory ran short, and none got one."""

@@ -79,6 +79,7 @@ class EngineMember(StageMember):
         self.preempted = 0
         self.admitted = 0
         self.refused = False
+        self.forming = False
         self.short_at = -1
         self._started = 0.0
         self._batch_runs = 0
@@ -362,8 +363,8 @@ class EngineMember(StageMember):
 
     # ------------------------------------------------------------ iterations
 
-    def try_iteration(self) -> bool:
-        """Form a batch and start it; True when a token was given or somebody admitted."""
+    def try_iteration(self) -> None:
+        """Form a batch and start it; an attempt that gives nobody a token leaves the engine idle."""
         machine = self.machine
         budget = self._cap()
         if budget != budget:
@@ -381,15 +382,15 @@ class EngineMember(StageMember):
         self.iteration += 1
         if self._may_class and isinstance(self.residents, EachRun) and self.short_at < self.iteration - 1:
             self.residents = gather(self.residents)
+        self.forming = True
         self.residents.begin()
         for step in self._steps:
             step()
-        if not self.tokens and not self.preempted:
-            if not self.admitted:
-                self.registers[:] = before
-            return self.admitted > 0
-        self._start()
-        return True
+        self.forming = False
+        if self.tokens or self.preempted:
+            self._start()
+        elif not self.admitted:
+            self.registers[:] = before
 
     def _start(self) -> None:
         machine = self.machine
@@ -484,9 +485,12 @@ class EngineMember(StageMember):
         machine = self.machine
         machine.holds.admit(waiting, needs)
         self.admitted += 1
-        joined = self.joined
-        machine.resume(waiting.session)
-        return self.residents.newest(waiting.session) if self.joined > joined else None
+        session = waiting.session
+        machine.make_ready(session)
+        machine.resume_ready()
+        if session.stage is not self:
+            return None
+        return self.residents.newest(session) or self.residents.find(session)
 
     def _exclusive(self, condition: Callable[[], float] | None, statement: Admit) -> None:
         """One prefill alone, or decodes only; a prefill that can be admitted replaces the decodes."""

@@ -141,7 +141,7 @@ class Segment:
     def split(self, count: int) -> tuple[Segment, Segment]:
         """The first `count` members and the others, as two segments; one of them is this one."""
         other = Segment()
-        other.last = self.last
+        other.last, other.tick, other.mark = self.last, self.tick, self.mark
         front = count <= self.count - count
         source = self.order if front else reversed(self.order)
         moving: list[Run] = []
@@ -157,14 +157,22 @@ class Segment:
         else:
             del self.order[len(self.order) - passed :]
             moving.reverse()
-        was_fresh = set(self.fresh)
+        fresh, served_fresh = set(self.fresh), set(self.served_fresh)
         for run in moving:
             other.order.append(run)
+            since = run.since
             self.settle(run)
-            other._take(run, run.finish - self.tick, run in was_fresh)
+            other._take(run, run.finish - self.tick, run in fresh)
+            run.since = since
+            other.served += since < self.tick
+            if run in served_fresh:
+                other.served_fresh.append(run)
         self.count -= len(moving)
-        if was_fresh:
+        self.served -= other.served
+        if fresh:
             self.fresh = [run for run in self.fresh if run.segment is self]
+        if served_fresh:
+            self.served_fresh = [run for run in self.served_fresh if run.segment is self]
         return (other, self) if front else (self, other)
 
     def count_before(self, order: Order) -> int:
