@@ -110,7 +110,7 @@ def read_fragment(program: Program) -> Fragment:
     """The program as what its statement needs. Raises ProgramError (SQ08xx) with every reason against."""
     complaints = Sink()
     fragment = _read(program, complaints)
-    # A definition that is used twice may be refused twice at its one place.
+    # An aggregate is written out, so that one place in it may be refused many times.
     reasons = list(dict.fromkeys(complaints.errors))
     if fragment is None or reasons:
         raise ProgramError(reasons)

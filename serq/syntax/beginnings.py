@@ -142,7 +142,8 @@ def _unknown(s: Surprise) -> Mistake:
         return Mistake("SQ0120", s.at(), facts, usual[word])
     near = closest(word, s.here)
     mean = f"did you mean `{near}`?" if near else ""
-    places = [PLACES[room] for room in s.rooms().get(word, ()) if room in PLACES and room != s.room]
+    rooms = s.rooms().get(word, ())
+    places = [place for room, place in PLACES.items() if room in rooms and room != s.room]
     if places:
         help = f"it belongs in {' or '.join(places)}"
         notes: tuple[Note, ...] = ()

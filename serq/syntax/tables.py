@@ -81,7 +81,7 @@ class Tables:
     starts: dict[str, int]
     ends: dict[str, int]
     words: frozenset[str]
-    _passed: dict[tuple[int, int, str], int] = field(factory=dict, init=False, repr=False)
+    _passed: dict[tuple[int, int, str], int] = field(factory=dict, init=False, repr=False, eq=False)
 
     def pass_on(self, below: int, state: int, kind: str) -> int:
         """The state after all rules that only hand a value on: a `term` is a `sum` is a `comparison` …

@@ -29,8 +29,9 @@ class Node:
     __match_args__: ClassVar[tuple[str, ...]] = ()
 
     def __repr__(self) -> str:
+        parts = ((name, getattr(self, name)) for name in self.__match_args__)
         # Places are left out: they would drown the rest.
-        shown = (f"{name}={getattr(self, name)!r}" for name in self.__match_args__ if name != "at")
+        shown = [f"{name}={part!r}" for name, part in parts if not isinstance(part, Span)]
         return f"{type(self).__name__}({', '.join(shown)})"
 
 

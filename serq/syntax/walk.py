@@ -181,7 +181,7 @@ class Walk:
             last = self.last if self.last > first else first
             value = BUILDERS[rule.builder](*rule.arrange(taken), self.tokens.at(first, last))
             # A shorter stretch cannot nest too deep.
-            if last - first > DEEPEST_EXPRESSION and rule.builder in _CHAINS:
+            if last - first >= DEEPEST_EXPRESSION and rule.builder in _CHAINS:
                 self.check_depth(value, self.tokens.at(first, first))
         values.append(value)
         starts.append(first)

@@ -20,10 +20,11 @@ def made() -> Tables:
 
 
 @pytest.fixture
-def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
-    """Two empty places for tables, in the order in which they are tried."""
+def places(made: Tables, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
+    """Two empty places for tables, in the order in which they are tried; `made` are the tables to keep."""
     found = [tmp_path / "package" / "serq.tables", tmp_path / "person" / "serq.tables"]
     monkeypatch.setattr(tables, "_places", lambda: [str(place) for place in found])
+    monkeypatch.setattr(tables, "make_tables", lambda grammar: made)
     return found
 
 
@@ -52,6 +53,7 @@ def test_tables_are_kept_and_read_back(
     assert list(places[0].parent.iterdir()) == [places[0]]
     monkeypatch.setattr(tables, "make_tables", None)
     assert load_tables() == made
+    assert load_tables() is not made
 
 
 def test_tables_go_to_the_person_where_the_package_cannot_be_written(
