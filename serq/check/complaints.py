@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from attrs import define, field, frozen
@@ -14,27 +14,20 @@ from serq.spelling import closest
 
 @frozen
 class UsedSpan(Span):
-    """A place in a definition's body, with the place where the definition is used.
+    """A place in a definition's body, with the places where the definition is used.
 
-    use: that place; it may itself lie in a definition's body.
+    uses: innermost first; a use may itself lie in the body of the next one.
     """
 
-    use: Span | None = None
+    uses: tuple[Span, ...] = ()
 
 
 def used_at(at: Span, use: Span) -> Span:
-    """The place `at` of a body, seen from `use`. Uses within the body stay the inner ones."""
-    if isinstance(at, UsedSpan) and at.use is not None:
-        outer = used_at(at.use, use)
-        return UsedSpan(at.line, at.column, at.end_line, at.end_column, at.file, outer)
-    return UsedSpan(at.line, at.column, at.end_line, at.end_column, at.file, use)
-
-
-def uses(at: Span | None) -> Iterator[Span]:
-    """Where the definitions around a place are used, innermost first."""
-    while isinstance(at, UsedSpan) and at.use is not None:
-        at = at.use
-        yield at
+    """The place `at` of a body, seen from `use`."""
+    inner = at.uses if isinstance(at, UsedSpan) else ()
+    outer = use.uses if isinstance(use, UsedSpan) else ()
+    chain = (*inner, use, *outer)
+    return UsedSpan(at.line, at.column, at.end_line, at.end_column, at.file, chain)
 
 
 # A chain of uses longer than this is shown by its first and last members.
@@ -70,9 +63,9 @@ class Complaints:
         if (code, place) in self._said:
             return
         self._said.add((code, place))
-        chain = list(uses(at))
+        chain = at.uses if isinstance(at, UsedSpan) else ()
         if len(chain) > _SHOWN_USES:
-            chain = [*chain[: _SHOWN_USES - 1], chain[-1]]
+            chain = (*chain[: _SHOWN_USES - 1], chain[-1])
         used = [Note("in the definition used here", use) for use in chain]
         self.sink.say(code, at, notes=(*notes, *used), help=help, **facts)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from collections.abc import Set as AbstractSet
 
 from attrs import frozen
 
@@ -47,29 +48,29 @@ class CostPaths:
     complaints: Complaints
 
     def block(self, block: Iterable[Statement], assigned: Names) -> Names:
+        """What is assigned after a block."""
+        after = set(assigned)
         for s in block:
-            assigned = self.statement(s, assigned)
-        return assigned
+            self.read(s, after)
+            match s:
+                case Set(attribute=name) | Choose(attribute=name):
+                    after.add(name)
+                case Branch(then=then, otherwise=otherwise):
+                    before = frozenset(after)
+                    after |= self.block(then, before) & self.block(otherwise, before)
+                case Hold(body=body):
+                    after |= self.block(body, frozenset(after))
+                case _:
+                    # a loop's body may not run at all, a leg's assignments stay in the leg
+                    for inner in blocks_of(s):
+                        self.block(inner, frozenset(after))
+        return frozenset(after)
 
-    def statement(self, s: Statement, assigned: Names) -> Names:
-        self.read(s, assigned)
-        match s:
-            case Set(attribute=name) | Choose(attribute=name):
-                return assigned | {name}
-            case Branch(then=then, otherwise=otherwise):
-                return self.block(then, assigned) & self.block(otherwise, assigned)
-            case Hold(body=body):
-                return self.block(body, assigned)
-            case _:
-                # a loop's body may not run at all, a leg's assignments stay in the leg
-                for inner in blocks_of(s):
-                    self.block(inner, assigned)
-                return assigned
-
-    def read(self, s: Statement, assigned: Names) -> None:
+    def read(self, s: Statement, assigned: AbstractSet[str]) -> None:
+        """Complain about the costs that a statement reads too early."""
         for reading in statement_readings(s, {}):
             for node in walk(reading.expr):
-                if isinstance(node, Attr) and node.name in self.costs - assigned:
+                if isinstance(node, Attr) and node.name in self.costs and node.name not in assigned:
                     self.complaints.missing("SQ0316", blamed(s) or node.at, name=node.name)
 
 

@@ -14,6 +14,7 @@ from attrs import define, frozen
 
 from serq.check.complaints import Complaints, used_at
 from serq.check.relations import Relation
+from serq.check.resolve import LARGEST
 from serq.check.show import count
 from serq.check.stations import Station, is_tier
 from serq.check.trees import FIELDS, changed, draws, nothing, nothing_runs
@@ -55,6 +56,7 @@ class EntryWriter:
     kvt: bool
     orders: Mapping[str, int]
     side: str = "server"
+    written: int = 0
 
     def item(self, item: tree.Item) -> tree.Item:
         """An item with the calls in its statements written out."""
@@ -110,6 +112,8 @@ class EntryWriter:
     def rewrite(self, node: T, scope: Scope | None) -> T:
         """A node as it reads where the entry is called."""
         new: Any = node
+        if scope is not None and not self.spend(scope):
+            return node
         if isinstance(node, tuple):
             new = tuple(self.rewrite(part, scope) for part in node)
         elif isinstance(node, tree.Block):
@@ -124,6 +128,13 @@ class EntryWriter:
                 self.rename(node, parts, scope)
             new = type(node)(**parts)
         return new  # type: ignore[no-any-return]
+
+    def spend(self, scope: Scope) -> bool:
+        """Count one more part; False when the calls write out too many."""
+        self.written += 1
+        if self.written == LARGEST:
+            self.complaints.say("SQ0560", scope.use, name=scope.calls[-1], limit=LARGEST)
+        return self.written < LARGEST
 
     def rename(self, node: Any, parts: dict[str, Any], scope: Scope) -> None:
         """The names that an entry assigns are its queue's own."""
@@ -192,7 +203,7 @@ class EntryWriter:
         """The body of the entry that is called."""
         at = s.at if scope is None else used_at(s.at, scope.use)
         inside = self.find_entry(s, scope, at)
-        if inside is None:
+        if inside is None or self.written >= LARGEST:
             return (nothing_runs(at),)
         entry, new = inside
         statements = list(self.block(entry.body, new).statements)

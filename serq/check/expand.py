@@ -247,8 +247,7 @@ class Expander:
 
     def substitute(self, body: Body, what: T, arguments: Sequence[tree.Expr], at: Span) -> T:
         """A copy of the body with the arguments in the parameters' places."""
-        if self.written > LARGEST:
-            self.complaints.say("SQ0560", at, name=body.name.text, limit=LARGEST)
+        if self.written > LARGEST:  # said so when it happened
             return nothing_like(what, at)
         if self.depth(what) + max((self.depth(a) for a in arguments), default=0) > 3 * DEEPEST:
             self.complaints.say("SQ0561", at, limit=DEEPEST)

@@ -153,44 +153,41 @@ def assigned_in(block: Block) -> Iterator[str]:
 
 # -------------------------------------------------------------------- stale state in a header
 
-Taken = Mapping[str, str]
-"""Attributes that hold live state as it was, with what they read."""
-
-
-def check_stale(block: Block, taken: Taken, complaints: Complaints) -> Taken:
+def check_stale(block: Block, taken: dict[str, str], complaints: Complaints) -> None:
     """A header is about the moment of admission: it must not read live state taken before.
 
-    Only what a `set` on the way takes directly is looked at; a name assigned in a block inside is
-    not followed further.
+    taken: attributes that hold live state as it was, with what they read; updated on the way through
+    the block. Only what a `set` takes directly is looked at, and a name that a block inside assigns
+    is not followed further.
     """
     for s in block:
         match s:
             case Set(attribute=name, value=value):
                 state = next((n for n in walk(value) if isinstance(n, Observable)), None)
-                taken = {n: what for n, what in taken.items() if n != name}
+                taken.pop(name, None)
                 if state is not None:
-                    taken = {**taken, name: f"{state.function}({state.place.name})"}
+                    taken[name] = f"{state.function}({state.place.name})"
             case Choose(attribute=name):
-                taken = {n: what for n, what in taken.items() if n != name}
+                taken.pop(name, None)
             case Hold():
                 check_header(s, taken, complaints)
                 check_stale(s.body, {}, complaints)
-                taken = without(taken, s)
+                forget(taken, s)
             case _:
-                inner = without(taken, s)
+                forget(taken, s)
                 for body in blocks_of(s):
-                    check_stale(body, inner, complaints)
-                taken = inner
-    return taken
+                    check_stale(body, dict(taken), complaints)
 
 
-def without(taken: Taken, s: Statement) -> Taken:
-    """What is left when the blocks in `s` may have assigned some of the names."""
-    changed = {name for body in blocks_of(s) for name in assigned_in(body)}
-    return {name: what for name, what in taken.items() if name not in changed}
+def forget(taken: dict[str, str], s: Statement) -> None:
+    """Forget the names that the blocks in `s` may assign."""
+    for body in blocks_of(s):
+        for name in assigned_in(body):
+            taken.pop(name, None)
 
 
-def check_header(s: Hold, taken: Taken, complaints: Complaints) -> None:
+def check_header(s: Hold, taken: Mapping[str, str], complaints: Complaints) -> None:
+    """Complain about a header, or a `cache`, that reads one of the names."""
     pools = ", ".join(f"`{part.place.name}`" for part in s.parts)
     header = [e for part in s.parts for e in (part.units, part.reserve)]
     for e in (*header, s.reuse, s.cache):

@@ -27,11 +27,13 @@ class Resolver:
     """Finds the meaning of names in one program.
 
     written: parts of the program so far, a name that stands for an expression counting as all of it.
+    overfull: they are too many, and it was said.
     """
 
     names: Names
     complaints: Complaints
     written: int = 0
+    overfull: bool = False
 
     def reference(self, e: tree.Reference, here: Standing) -> Typed:
         """What a reference means as a value."""
@@ -75,7 +77,9 @@ class Resolver:
         bound = here.bound[name]
         self.written += bound.size
         if self.written > LARGEST:
-            self.complaints.say("SQ0560", at, name=name, limit=LARGEST)
+            if not self.overfull:
+                self.complaints.say("SQ0560", at, name=name, limit=LARGEST)
+            self.overfull = True
             return WRONG
         return bound.value
 

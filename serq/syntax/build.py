@@ -115,16 +115,18 @@ def _place(name: Name, index: Expr | None, at: Span) -> tree.Reference:
 def _entry(
     place: tree.Reference,
     verb: Name,
-    arguments: tuple[Any, ...] | None,
+    arguments: tuple[Expr, ...] | None,
     source: tree.Reference | None,
     target: tuple[tree.Reference, Expr] | None,
     at: Span,
-) -> tree.Entry | tree.Copy:
+) -> tree.Entry:
+    return tree.Entry(place, verb, arguments or (), source, target, at)
+
+
+def _copy(kvt: Name, verb: Name, arguments: tuple[Any, ...] | None, at: Span) -> tree.Copy:
     plain = tuple(argument for argument in arguments or () if not isinstance(argument, tuple))
-    named = tuple(argument for argument in arguments or () if isinstance(argument, tuple))
-    if named or (place.name.text == "kvt" and verb.text in ("l2_load", "l2_store")):
-        return tree.Copy(place, verb, plain, named, at)
-    return tree.Entry(place, verb, plain, source, target, at)
+    options = tuple(argument for argument in arguments or () if isinstance(argument, tuple))
+    return tree.Copy(_bound_name(kvt, kvt.at), verb, plain, options, at)
 
 
 def _block(*rest: Any) -> tree.Block:
@@ -227,12 +229,6 @@ def _queue_entry(
     return tree.QueueEntry(verb, parameters or (), source, body, at)
 
 
-def _relation(
-    family: Name, verb: Name, source: Name, reader: Name, latency: Expr | None, at: Span
-) -> tree.Relation:
-    return tree.Relation(verb, source, reader, latency, at)
-
-
 # ---------------------------------------------------------------- workload, claims, program
 
 
@@ -327,6 +323,7 @@ BUILDERS: dict[str, Builder] = {
     "entry_place": _place,
     "entry_target": _row,
     "arguments": _row,
+    "copy": _copy,
     "refs": _row,
     "block": _block,
     # devices, engines, schedules
@@ -372,7 +369,7 @@ BUILDERS: dict[str, Builder] = {
     "nic": tree.Nic,
     "queue_entry": _queue_entry,
     "share": tree.Share,
-    "relation": _relation,
+    "relation": tree.Relation,
     # workload, claims, program
     "arrive": _arrive,
     "trace": _trace,

@@ -318,7 +318,7 @@ class Entry(Node):
 class Copy(Node):
     """`kvt.l2_load (DEEP, ram, n, per_token = c);`: tokens between a queue's pool and a slower tier.
 
-    place: what stands before the dot, `kvt` in a program that means anything.
+    place: the word `kvt`.
     """
 
     place: Reference

@@ -135,8 +135,11 @@ class Walk:
             if "NAME" not in action:
                 return text
             after = kinds[index + 1]
+            if text == "args":
+                is_input = after == "." and texts[index + 2] == "number" and kinds[index + 3] == "("
+                return text if is_input else "NAME"
             if after == ".":
-                return "NAME"
+                return text if text == "kvt" else "NAME"
             if text in ("max", "min", "sum"):
                 return text if after == WORD and texts[index + 2] == "in" else "NAME"
             if text == "on":
@@ -280,7 +283,7 @@ class Walk:
     def say(self, mistake: Mistake, surprise: Surprise) -> None:
         """Complain, unless the cause was or will be told: one `}` too many misplaces all that follows."""
         if self.tokens.strays:
-            if surprise.kind == "}" and surprise.room == "program":
+            if mistake.code == "SQ0123" and surprise.kind == "}":
                 return
             if mistake.code == "SQ0121":
                 if self.displaced:

@@ -33,7 +33,7 @@ def test_a_page_says_what_happens(page: Path, tmp_path: Path, root: Path) -> Non
     faults = []
     reader = Reader(tmp_path)
     # From the end of the page when blessing: replaced blocks do not move those still to come.
-    outcomes = [(block, lines) for block in read_blocks(page) for lines in reader.read(block)]
+    outcomes = [(block, lines) for block in read_blocks(page) for lines in reader.try_read(block)]
     for block, lines in reversed(outcomes):
         if isinstance(lines, str):
             faults.append(f"{block}: {lines}")
@@ -55,6 +55,12 @@ class Reader:
         self.folder = folder
         self.console = Console(folder)
         self.session: dict[str, object] = {}
+
+    def try_read(self, block: Block) -> Iterator[list[str] | str]:
+        try:
+            yield from self.read(block)
+        except serq.ProgramError as error:
+            yield f"refused or stopped:\n{error}"
 
     def read(self, block: Block) -> Iterator[list[str] | str]:
         match block.language:

@@ -6,12 +6,13 @@ import marshal
 from pathlib import Path
 
 import pytest
+from lark import Lark, logger
 
 from serq.syntax import tables
 from serq.syntax.build import BUILDERS
 from serq.syntax.rooms import ROOMS, words_by_room
 from serq.syntax.surprise import THINGS
-from serq.syntax.tables import Tables, load_tables, make_tables, read_grammar
+from serq.syntax.tables import STARTS, Tables, load_tables, make_tables, read_grammar
 
 
 @pytest.fixture(scope="module")
@@ -86,3 +87,13 @@ def test_kept_tables_that_are_broken_or_of_another_grammar_are_made_anew(
     places[0].write_bytes(kept)
     assert load_tables() == made
     assert places[0].read_bytes() != kept
+
+
+def test_the_grammar_leaves_nothing_to_a_tie_break(caplog: pytest.LogCaptureFixture) -> None:
+    """Lark settles a conflict between shifting and reducing by itself, and says so only when asked."""
+    logger.addHandler(caplog.handler)
+    try:
+        Lark(read_grammar(), parser="lalr", start=list(STARTS), debug=True)
+    finally:
+        logger.removeHandler(caplog.handler)
+    assert "onflict" not in caplog.text

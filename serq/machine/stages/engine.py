@@ -80,6 +80,7 @@ class EngineMember(StageMember):
         self.admitted = 0
         self.refused = False
         self.forming = False
+        self.fruitless = False
         self.short_at = -1
         self._started = 0.0
         self._batch_runs = 0
@@ -281,6 +282,7 @@ class EngineMember(StageMember):
         residents.remove(run)
         self.change_present(-1)
         self.decoding -= run.is_decode
+        self.unfinished -= run.remaining
         session.lost_run_at = self
 
     def make_memory(self, run: Run, tokens: float) -> bool:
@@ -387,7 +389,8 @@ class EngineMember(StageMember):
         for step in self._steps:
             step()
         self.forming = False
-        if self.tokens or self.preempted:
+        self.fruitless = not self.tokens and not self.preempted
+        if not self.fruitless:
             self._start()
         elif not self.admitted:
             self.registers[:] = before
@@ -443,7 +446,7 @@ class EngineMember(StageMember):
     def close(self) -> Any:
         if not self.idle:
             self._tally_iteration()
-        self.tally.idle_with_work = self.idle and self.has_work()
+        self.tally.idle_with_work = self.idle and self.fruitless and self.has_work()
         return super().close()
 
     # ------------------------------------------------------------ admission
@@ -499,7 +502,7 @@ class EngineMember(StageMember):
             return
         budget = self.left
         residents.serve_decodes()
-        while self._may_admit(condition, statement):
+        while self.left > 0 and self._may_admit(condition, statement):
             run = self._admit_head(budget)
             if run is False:
                 return
@@ -510,6 +513,5 @@ class EngineMember(StageMember):
                 self.left = budget
                 residents.serve(run)
                 return
-            if self.left > 0:
-                residents.serve(run)
+            residents.serve(run)
 
