@@ -13,6 +13,7 @@ from serq.syntax import tree
 
 
 def lower_gauge(item: tree.Gauge, order: int, x: Expressions) -> Gauge:
+    """A gauge."""
     value = x.plain(item.value, Standing(Moment.GAUGE, order))
     return Gauge(item.name.text, value, at=item.name.at)
 

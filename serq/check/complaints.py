@@ -74,9 +74,7 @@ class Complaints:
         if self.complete:
             self.say(code, at, **facts)
 
-    def unknown(
-        self, code: str, name: str, at: Span, known: Mapping[str, Span | None], **facts: Any
-    ) -> None:
+    def unknown(self, code: str, name: str, at: Span, known: Mapping[str, Span | None], **facts: Any) -> None:
         """Say once that `name` is unknown, proposing the one of `known` that is close, if it is one."""
         if (code, name) in self._said:
             return
@@ -88,4 +86,3 @@ class Complaints:
         place = known[near]
         notes = [Note(f"`{near}` is declared here", place)] if place is not None else []
         self.say(code, at, name=name, help=f"did you mean `{near}`?", notes=notes, **facts)
-

@@ -79,9 +79,7 @@ def keep(
     constants[name.text] = Constant(name.text, number, at=name.at)
 
 
-def constant_value(
-    e: tree.Expr, order: int, x: Expressions, at: Span, name: str
-) -> float | None:
+def constant_value(e: tree.Expr, order: int, x: Expressions, at: Span, name: str) -> float | None:
     """The value of a `let`'s expression; None when it has none, which is then already said."""
     value = x.constant(e, order)
     if value is not None and value != value:
@@ -131,7 +129,6 @@ def refuse_input(
         complaints.say("SQ0255", at, name=external, notes=[note])
         return
     complaints.unknown("SQ0254", external, at, {n: i.at for n, i in inputs.items()})
-
 
 
 def after(at: Span) -> Span:

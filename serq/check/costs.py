@@ -83,4 +83,3 @@ def blamed(s: Statement) -> Span | None:
             return first.at
         case _:
             return None
-

@@ -23,9 +23,7 @@ from serq.syntax import tree
 SHARES = ("maxmin", "bottleneck")
 
 
-def declare_names(
-    items: Sequence[tree.Item], definitions: Mapping[str, Span], x: Expressions
-) -> None:
+def declare_names(items: Sequence[tree.Item], definitions: Mapping[str, Span], x: Expressions) -> None:
     """Fill `x.names` with everything that the items declare."""
     declare = Declarations(x)
     for name, at in definitions.items():
@@ -189,9 +187,7 @@ class Declarations:
                     if many is not None and size is not None:
                         self.complaints.say("SQ0241", part.name.at, name=part.name.text, engine=name)
                     if part.name.text in engine.capacities:
-                        self.complaints.say(
-                            "SQ0210", part.name.at, kind="capacity", name=part.name.text
-                        )
+                        self.complaints.say("SQ0210", part.name.at, kind="capacity", name=part.name.text)
                     engine.capacities[part.name.text] = Capacity(cap or 0.0, part.name.at, many)
                 case tree.Register():
                     self.register(part, engine)
@@ -207,9 +203,7 @@ class Declarations:
             return
         if device.engine is not None:
             note = Note(f"`{device.engine}` runs on it", self.names.engines[device.engine].at)
-            self.complaints.say(
-                "SQ0242", engine.at, device=device.name, engine=device.engine, notes=[note]
-            )
+            self.complaints.say("SQ0242", engine.at, device=device.name, engine=device.engine, notes=[note])
             return
         device.engine = engine.name
         if device.size != engine.size:
@@ -342,9 +336,7 @@ class Declarations:
         if name.text in SUPPLIED or name.text in BUILT_IN:
             self.complaints.say("SQ0221", name.at, kind="name at admission", name=name.text)
         elif (taken := self.names.meaning(name.text)) is not None:
-            self.complaints.say(
-                "SQ0228", name.at, kind="name at admission", name=name.text, other=taken
-            )
+            self.complaints.say("SQ0228", name.at, kind="name at admission", name=name.text, other=taken)
         self.names.bindings.setdefault(name.text, name.at)
 
     def observe(self, name: tree.Name) -> None:
@@ -365,4 +357,3 @@ class Declarations:
 def members(size: int | None) -> str:
     """`1 member` for a single one, `3 members` for a family."""
     return "1 member" if size in (None, 1) else f"{size} members"
-

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 from attrs import define, frozen
 
 from serq.check.complaints import Complaints, used_at
+from serq.check.pieces import cost_of, held_places, load_from_tier, store_in_tier, wait
 from serq.check.relations import Relation
 from serq.check.resolve import LARGEST
 from serq.check.show import count
@@ -281,9 +282,7 @@ class EntryWriter:
             return WRONG
         if s.source.name.text != station.name:
             note = Note("the entry is here", entry.at)
-            self.complaints.say(
-                "SQ0392", s.source.at, wanted=station.name, entry=s.verb.text, notes=[note]
-            )
+            self.complaints.say("SQ0392", s.source.at, wanted=station.name, entry=s.verb.text, notes=[note])
             return WRONG
         index = self.member(s.source, station, scope)
         return WRONG if index is WRONG else (station, index)
@@ -307,8 +306,7 @@ class EntryWriter:
         at = used_at(s.at, scope.use)
         ends = [scope.source, (scope.station, scope.index)]
         nics = tuple(
-            tree.Reference(tree.Name(q.name, at), index, tree.Name("nic", at), at)
-            for q, index in ends
+            tree.Reference(tree.Name(q.name, at), index, tree.Name("nic", at), at) for q, index in ends
         )
         moved = changed(self.rewrite(s, scope), where=tree.Where(None, nics, at))
         if relation.latency is None:
@@ -367,70 +365,8 @@ class EntryWriter:
         for place in held_places(s):
             station = self.stations.get(place.name.text)
             if station is not None and place.member is not None:
-                self.complaints.say(
-                    "SQ0398", place.at, pool=place.member.text, queue=station.name
-                )
+                self.complaints.say("SQ0398", place.at, pool=place.member.text, queue=station.name)
 
 
 WRONG: Any = object()
 """Stands for a part of a call about which a complaint was made."""
-
-
-def held_places(s: tree.Statement) -> Sequence[tree.Reference]:
-    """The pools that a statement holds or acts on."""
-    match s:
-        case tree.Hold(parts=parts):
-            return [part.place for part in parts]
-        case tree.Amount(place=place) | tree.GiveBack(place=place):
-            return [place]
-        case _:
-            return []
-
-
-# -------------------------------------------------------------------- small pieces of tree
-
-
-def cost_of(place: tree.Reference, amount: tree.Expr, at: Span) -> tree.Call:
-    """`cost(PLACE, amount)`."""
-    return tree.Call(tree.Name("cost", at), (place, amount), at)
-
-
-def wait(name: str, index: tree.Expr | None, time: tree.Expr, at: Span) -> tree.Run:
-    """A fixed wait at the stage `NAME.latency`."""
-    stage = tree.Reference(tree.Name(name, at), index, tree.Name("latency", at), at)
-    return tree.Run((stage,), None, cost_of(stage, time, at), None, at)
-
-
-def binary(operator: str, left: tree.Expr, right: tree.Expr, at: Span) -> tree.Binary:
-    """An operator between two expressions."""
-    return tree.Binary(operator, left, right, at, at)
-
-
-def load_from_tier(
-    stage: tree.Reference, pool: tree.Reference, tokens: tree.Expr, rate: tree.Expr, at: Span
-) -> Sequence[tree.Statement]:
-    """Work at the tier's stage, then the tokens are there."""
-    work = cost_of(stage, binary("*", tokens, rate, at), at)
-    return (
-        tree.Run((stage,), None, work, None, at),
-        tree.Amount("load", pool, cost_of(pool, tokens, at), at),
-    )
-
-
-def store_in_tier(
-    stage: tree.Reference, pool: str, tokens: tree.Expr, rate: tree.Expr, at: Span
-) -> tree.Hold:
-    """A hold of the tier's pool that takes over the session's entry there and adds what is missing."""
-    place = changed(stage, member=tree.Name(pool, at))
-    cached = tree.Reference(tree.Name("cached", at), None, None, at)
-    missing = binary("-", tokens, cached, at)
-    added = tree.Call(tree.Name("max", at), (tree.Number(0, at), missing), at)
-    kept = tree.Call(tree.Name("cachedin", at), (place,), at)
-    body = (
-        tree.Amount("grow", place, cost_of(place, added, at), at),
-        tree.Run((stage,), None, cost_of(stage, binary("*", added, rate, at), at), None, at),
-        tree.Amount("load", place, cost_of(place, added, at), at),
-    )
-    part = tree.Part(place, cost_of(place, kept, at), None, at)
-    cache = cost_of(place, tokens, at)
-    return tree.Hold((part,), None, (), tree.Block(body, at), cache, None, at)

@@ -222,9 +222,7 @@ class Expander:
                 self.complaints.say("SQ0219", at, name=name.text, notes=[note])
         return body
 
-    def accept(
-        self, body: Body, arguments: Sequence[tree.Expr], at: Span, *, statements: bool
-    ) -> bool:
+    def accept(self, body: Body, arguments: Sequence[tree.Expr], at: Span, *, statements: bool) -> bool:
         """Whether the arguments can take the parameters' places."""
         name, say = body.name.text, self.complaints.say
         declared = [Note(f"`{name}` is defined here", body.name.at)]
@@ -277,9 +275,7 @@ class Expander:
         parts = {name: self.copy(getattr(node, name), bindings, use) for name in FIELDS[type(node)]}
         return type(node)(**parts)
 
-    def copy_reference(
-        self, node: tree.Reference, bindings: Mapping[str, tree.Expr], use: Span
-    ) -> tree.Expr:
+    def copy_reference(self, node: tree.Reference, bindings: Mapping[str, tree.Expr], use: Span) -> tree.Expr:
         """A parameter's reading: its argument, with the index or member that the body adds."""
         argument = bindings[node.name.text]
         if node.index is None and node.member is None:

@@ -358,9 +358,7 @@ class Expressions(Resolver):
         value = fold.constant(index)
         if value is not None and not (0 <= value < size and value == int(value)):
             members = f"{count(size, 'member')}, counted from 0"
-            self.complaints.say(
-                "SQ0231", e.at, name=resource.name, index=number(value), members=members
-            )
+            self.complaints.say("SQ0231", e.at, name=resource.name, index=number(value), members=members)
             return None
         if value is None and resource.size is None:
             self.complaints.say("SQ0232", e.at, name=resource.name)

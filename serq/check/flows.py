@@ -13,6 +13,7 @@ KINDS: dict[type, str] = {Engine: "an engine", Fifo: "a `fifo` stage", Delay: "a
 
 
 def is_flow(run: object) -> bool:
+    """Whether a statement is a run over several stages."""
     return isinstance(run, Run) and len(run.places) > 1
 
 

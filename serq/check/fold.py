@@ -19,6 +19,7 @@ POISON = Num(math.nan)
 
 
 def is_poison(e: Expr | None) -> bool:
+    """Whether a complaint was made about an expression."""
     return e is POISON
 
 

@@ -82,9 +82,7 @@ def lower_clause(e: tree.Expr, pools: frozenset[str], here: Standing, x: Express
 # -------------------------------------------------------------------- at admission
 
 
-def lower_bindings(
-    s: tree.Hold, side: Side, x: Expressions
-) -> tuple[dict[str, Bound], tuple[Binding, ...]]:
+def lower_bindings(s: tree.Hold, side: Side, x: Expressions) -> tuple[dict[str, Bound], tuple[Binding, ...]]:
     """The names of `at admission`, each seeing the ones before it."""
     bound: dict[str, Bound] = {}
     bindings: list[Binding] = []

@@ -48,9 +48,7 @@ def check_hidden(program: Program, complaints: Complaints) -> None:
     HiddenPaths(hidden, complaints).block(program.server, Knowledge(NONE, origins))
 
 
-def workload_origins(
-    statements: list[Statement], origins: Mapping[str, Names]
-) -> Mapping[str, Names]:
+def workload_origins(statements: list[Statement], origins: Mapping[str, Names]) -> Mapping[str, Names]:
     """The hidden attributes behind every attribute that the workload sets, in whatever order."""
     while True:
         found = dict(origins)
@@ -196,9 +194,7 @@ class HiddenPaths:
                 continue
             origin = min(unknown)
             if node.name not in self.hidden:
-                self.complaints.missing(
-                    "SQ0444", at or node.at, read=node.name, hidden=origin, what=what
-                )
+                self.complaints.missing("SQ0444", at or node.at, read=node.name, hidden=origin, what=what)
             elif not derived_only:
                 self.complaints.missing("SQ0443", at or node.at, hidden=origin, what=what)
 

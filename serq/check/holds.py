@@ -132,6 +132,7 @@ class HoldPaths:
 
 
 def reads(e: Expr) -> set[str]:
+    """The attributes that an expression reads."""
     return {node.name for node in walk(e) if isinstance(node, Attr)}
 
 
@@ -152,6 +153,7 @@ def assigned_in(block: Block) -> Iterator[str]:
 
 
 # -------------------------------------------------------------------- stale state in a header
+
 
 def check_stale(block: Block, taken: dict[str, str], complaints: Complaints) -> None:
     """A header is about the moment of admission: it must not read live state taken before.
@@ -195,6 +197,4 @@ def check_header(s: Hold, taken: Mapping[str, str], complaints: Complaints) -> N
             continue
         for node in walk(e):
             if isinstance(node, Attr) and node.name in taken:
-                complaints.say(
-                    "SQ0586", node.at, name=node.name, reads=taken[node.name], pools=pools
-                )
+                complaints.say("SQ0586", node.at, name=node.name, reads=taken[node.name], pools=pools)

@@ -61,6 +61,7 @@ def is_count(x: float, most: float) -> bool:
 
 
 def check_stage(stage: Stage, complaints: Complaints) -> None:
+    """The size of a family, the servers of a line, the numbers of an engine."""
     check_size(stage.size, stage.at, complaints)
     match stage:
         case Fifo(servers=servers):
@@ -73,6 +74,7 @@ def check_stage(stage: Stage, complaints: Complaints) -> None:
 
 
 def check_size(size: int | None, at: Span | None, complaints: Complaints) -> None:
+    """A family has a whole number of members."""
     if size is not None and not is_count(size, LARGEST_FAMILY):
         complaints.say("SQ0510", at, value=size, limit=LARGEST_FAMILY)
 
@@ -93,6 +95,7 @@ def check_engine(engine: Engine, complaints: Complaints) -> None:
 
 
 def check_granule(engine: Engine, complaints: Complaints) -> None:
+    """An engine's granule against its schedule."""
     if engine.granule is not None:
         fault = granule_fault(engine.granule, engine.schedule)
         if fault is not None:
@@ -158,6 +161,7 @@ NOTHING_PREEMPTED = (
 
 
 def check_pool(pool: Pool, complaints: Complaints) -> None:
+    """The size, the cap and the block of a pool."""
     check_size(pool.size, pool.at, complaints)
     if pool.cap != pool.cap:
         complaints.say("SQ0516", pool.at, name=pool.name)
@@ -184,6 +188,7 @@ def check_memories(program: Program, complaints: Complaints) -> None:
 
 
 def check_arrival(arrival: Arrival, complaints: Complaints) -> None:
+    """The rate, the gap or the number of sessions."""
     match arrival:
         case Poisson(rate=rate):
             if not 0 < rate < math.inf:
@@ -203,6 +208,7 @@ def check_arrival(arrival: Arrival, complaints: Complaints) -> None:
 
 
 def check_statement(s: Statement, pools: Mapping[str, Pool], complaints: Complaints) -> None:
+    """The constant amounts and tests of a statement."""
     match s:
         case Run(places=places, work=work):
             check_amount(work, "work", places[0].at if places else s.at, complaints)
@@ -247,9 +253,7 @@ def check_demand(hold: Hold, pools: Mapping[str, Pool], complaints: Complaints) 
         if pool.block is not None and pool.block > 0 and need < math.inf:
             need = math.ceil(need / pool.block) * pool.block
         if need > pool.cap:
-            complaints.say(
-                "SQ0535", part.at, pool=pool.name, need=number(need), cap=number(pool.cap)
-            )
+            complaints.say("SQ0535", part.at, pool=pool.name, need=number(need), cap=number(pool.cap))
 
 
 # -------------------------------------------------------------------- members of families

@@ -51,9 +51,7 @@ def check_moments(program: Program, complaints: Complaints) -> None:
             check_node(node, reading, hidden, complaints)
 
 
-def check_node(
-    node: Expr, reading: Reading, hidden: frozenset[str], complaints: Complaints
-) -> None:
+def check_node(node: Expr, reading: Reading, hidden: frozenset[str], complaints: Complaints) -> None:
     """One part of an expression against the row of its moment."""
     moment, at = reading.moment, node.at
     reads = READS[moment]
@@ -110,14 +108,10 @@ def check_variable(node: Var, name: str, reading: Reading, complaints: Complaint
         complaints.say("SQ0404", node.at, name=name, moment=moment.value)
         return
     where = one_of([m.value for m in Moment if m in variable.moments])
-    complaints.say(
-        "SQ0402", node.at, name=name, doc=variable.doc, moment=moment.value, where=where
-    )
+    complaints.say("SQ0402", node.at, name=name, doc=variable.doc, moment=moment.value, where=where)
 
 
-def check_observable(
-    node: Observable, function: str, reading: Reading, complaints: Complaints
-) -> None:
+def check_observable(node: Observable, function: str, reading: Reading, complaints: Complaints) -> None:
     """Live state: not everywhere, and in gauges and claims of one fixed member."""
     moment = reading.moment
     if moment is Moment.GAP:

@@ -69,6 +69,7 @@ def passes_time(block: Block) -> bool:
 
 
 def lets_time_pass(s: Statement) -> bool:
+    """Whether time passes, or the session ends, on every path through a statement."""
     match s:
         case Run(work=work):
             return constant(work) != 0
@@ -150,6 +151,7 @@ def check_ends(server: Block, complaints: Complaints) -> None:
 
 
 def outside_legs(block: Iterable[Statement]) -> Iterator[Statement]:
+    """The statements of a block and of the blocks in it, but for those of legs."""
     for s in block:
         yield s
         if not isinstance(s, Fork):

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
+from typing import TypeVar
 
 from serq.check.claims import lower_claim, lower_gauge
 from serq.check.complaints import Complaints
 from serq.check.constants import fold_constants
 from serq.check.declare import declare_names
 from serq.check.entries import EntryWriter
-from serq.check.expand import Expander, ParseExpression, expand_definitions
+from serq.check.expand import ParseExpression, expand_definitions
 from serq.check.expressions import Expressions
 from serq.check.flows import is_flow
 from serq.check.names import Names
@@ -25,7 +24,7 @@ from serq.check.statements import lower_block
 from serq.check.stations import find_stations, write_out
 from serq.check.trees import walk
 from serq.check.visible import check_visible
-from serq.check.whole import check_ir
+from serq.check.whole import check_ir, deep_recursion
 from serq.check.workloads import hidden_names, lower_attributes, lower_workload
 from serq.diagnostics import Note, Sink
 from serq.ir.claim import Claim, Gauge
@@ -37,9 +36,6 @@ from serq.ir.stage import Device, Stage
 from serq.ir.workload import Workload
 from serq.source import Span
 from serq.syntax import tree
-
-# An expression of the deepest kind takes about five calls per level.
-_RECURSION = 12_000
 
 
 def check_program(
@@ -65,17 +61,6 @@ def check_program(
     return None if sink.errors else program
 
 
-@contextmanager
-def deep_recursion() -> Iterator[None]:
-    """Room for expressions as deep as the limit allows."""
-    before = sys.getrecursionlimit()
-    sys.setrecursionlimit(max(before, _RECURSION))
-    try:
-        yield
-    finally:
-        sys.setrecursionlimit(before)
-
-
 def lower_program(
     parsed: tree.Program,
     complaints: Complaints,
@@ -90,7 +75,12 @@ def lower_program(
     x.names.definitions = {name: body.name.at for name, body in expander.known.items()}
     constants, inputs = fold_constants(before, items, x, sets, parse_expression)
     everything = (*before, *items)
-    declare_names(everything, definition_names(expander), x)
+    declare_names(everything, x.names.definitions, x)
+    if sets:
+        by_default = Expressions(Names(), Complaints(Sink(complaints.sink.sources)))
+        fold_constants(before, items, by_default, {}, parse_expression)
+        declare_names(everything, x.names.definitions, by_default)
+        check_sizes(by_default.names, x)
     check_structure(everything, parsed.at, complaints)
     return lower_items(everything, constants, inputs, x, parsed.at)
 
@@ -115,8 +105,12 @@ def write_out_queues(
     return (*written, *waits(relations))
 
 
-def definition_names(expander: Expander) -> dict[str, Span]:
-    return {name: body.name.at for name, body in expander.known.items()}
+def check_sizes(by_default: Names, x: Expressions) -> None:
+    """The inputs given leave the sizes of families as the program says."""
+    for name, resource in {**x.names.stages, **x.names.pools}.items():
+        before = by_default.resource(name)
+        if before is not None and before.size != resource.size:
+            x.complaints.say("SQ0256", resource.at, name=name, before=before.size, after=resource.size)
 
 
 def check_structure(items: Sequence[tree.Item], at: Span, complaints: Complaints) -> None:
@@ -228,6 +222,10 @@ def infer_costs(items: Sequence[tree.Item], x: Expressions) -> None:
                     x.names.costs[name] = cost
 
 
-def add(records: list, record: object) -> None:  # type: ignore[type-arg]
+T = TypeVar("T")
+
+
+def add(records: list[T], record: T | None) -> None:
+    """Keep a record; one about which a complaint was made may be missing."""
     if record is not None:
         records.append(record)

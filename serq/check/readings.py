@@ -81,6 +81,7 @@ def readings(program: Program) -> Iterator[Reading]:
 
 
 def engine_readings(engine: Engine) -> Iterator[Reading]:
+    """The expressions of an engine."""
     name = engine.name
     yield Reading(engine.tokens_cap, Moment.CAP, name)
     yield from (Reading(let.value, Moment.CAP, name, locals=True) for let in engine.schedule.lets)
@@ -124,15 +125,14 @@ def statements_of(program: Program) -> Iterator[Statement]:
 
 
 def statements_in(block: Block) -> Iterator[Statement]:
+    """The statements of a block, each before those of the blocks in it."""
     for s in block:
         yield s
         for inner in blocks_of(s):
             yield from statements_in(inner)
 
 
-def statement_readings(
-    s: Statement, engines: dict[str, str | None]
-) -> Iterator[Reading]:
+def statement_readings(s: Statement, engines: dict[str, str | None]) -> Iterator[Reading]:
     """The expressions of one statement, without those of the blocks in it.
 
     engines: the engine that admits each pool.

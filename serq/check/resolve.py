@@ -136,9 +136,7 @@ class Resolver:
         if name in _LISTS:
             if full in VARIABLES:
                 return Typed(Var(full, at=e.at))
-            self.complaints.say(
-                "SQ0206", e.member.at, member=member, name=name, members=members(name)
-            )
+            self.complaints.say("SQ0206", e.member.at, member=member, name=name, members=members(name))
             return WRONG
         if name in self.names.records:
             if member in self.names.records[name]:
@@ -170,9 +168,7 @@ class Resolver:
             what = "a pool" if found.is_pool else f"a {found.kind} stage"
             what = "an engine" if found.kind == "engine" else what
             note = Note(f"`{full}` is declared here", found.at)
-            self.complaints.say(
-                "SQ0308", e.at, name=full, what=what, wanted=article(wanted), notes=[note]
-            )
+            self.complaints.say("SQ0308", e.at, name=full, what=what, wanted=article(wanted), notes=[note])
             return None
         known: dict[str, Span | None] = {}
         if wanted in ("pool", "pool or stage"):

@@ -131,9 +131,7 @@ def find_clauses(item: tree.Engine, complaints: Complaints) -> dict[type, tree.E
     return found
 
 
-def check_capacities(
-    capacities: Mapping[str, Capacity], owner: str, kind: str, x: Expressions
-) -> None:
+def check_capacities(capacities: Mapping[str, Capacity], owner: str, kind: str, x: Expressions) -> None:
     """Every capacity must be declared as a pool, or nothing could hold it."""
     for name, capacity in capacities.items():
         if name not in x.names.owned.get(owner, ()):
@@ -156,9 +154,7 @@ def lower_pool(item: tree.Pool, order: int, x: Expressions) -> Pool | None:
     return pool
 
 
-def owner_of(
-    item: tree.Pool, order: int, x: Expressions
-) -> tuple[float, str | None, str | None]:
+def owner_of(item: tree.Pool, order: int, x: Expressions) -> tuple[float, str | None, str | None]:
     """The cap of a pool `on` something, the engine that admits it, the engine whose memory it is."""
     owner = item.owner
     if owner is None:
@@ -176,9 +172,7 @@ def owner_of(
             return found.cap, on, None
         device = names.devices.get(owner.member.text)
         if device is None or device.name != engine.device:
-            x.complaints.say(
-                "SQ0261", owner.at, engine=on, device=owner.member.text, runs_on=engine.device
-            )
+            x.complaints.say("SQ0261", owner.at, engine=on, device=owner.member.text, runs_on=engine.device)
             return float("inf"), on, None
         capacity = device.capacities.get(name)
         if capacity is None:
@@ -199,13 +193,12 @@ def owner_of(
 
 
 def missing_capacity(item: tree.Pool, owner: str, at: Span, x: Expressions) -> None:
+    """Complain about a pool on something that has no capacity of its name."""
     note = Note(f"`{owner}` is declared here", at)
     x.complaints.say("SQ0262", item.name.at, name=item.name.text, owner=owner, notes=[note])
 
 
-def with_option(
-    pool: Pool, option: tree.PoolOption, item: tree.Pool, order: int, x: Expressions
-) -> Pool:
+def with_option(pool: Pool, option: tree.PoolOption, item: tree.Pool, order: int, x: Expressions) -> Pool:
     """The pool with one more option."""
     select = Standing(Moment.SELECT, order, engine=pool.engine)
     evict = Standing(Moment.EVICT, order)
@@ -248,14 +241,13 @@ def with_option(
             return evolve(pool, spill=lower_spill(option, evict, x))
 
 
-def lower_keys(
-    keys: tuple[tree.Expr, ...] | None, here: Standing, x: Expressions
-) -> tuple[Expr, ...] | None:
+def lower_keys(keys: tuple[tree.Expr, ...] | None, here: Standing, x: Expressions) -> tuple[Expr, ...] | None:
     """Keys of an order, compared in turn; None for the order without keys."""
     return None if keys is None else tuple(x.plain(key, here) for key in keys)
 
 
 def lower_spill(option: tree.SpillOption, here: Standing, x: Expressions) -> Spill | None:
+    """Where an evicted prefix goes; None when a name in it is wrong."""
     tier = x.resource(tree.Reference(option.tier, None, None, option.tier.at), "pool")
     via = x.resource(tree.Reference(option.via, None, None, option.via.at), "stage")
     work, condition = x.plain(option.work, here), x.plain(option.condition, here)

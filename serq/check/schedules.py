@@ -27,9 +27,7 @@ from serq.ir.schedule import (
 from serq.syntax import tree
 
 
-def lower_schedule(
-    written: tree.Schedule | None, engine: str, order: int, x: Expressions
-) -> Schedule:
+def lower_schedule(written: tree.Schedule | None, engine: str, order: int, x: Expressions) -> Schedule:
     """The schedule of `engine`; None stands for one that is missing."""
     if written is None:
         return Schedule((Advance(),))
@@ -45,9 +43,7 @@ def lower_schedule(
     return Schedule(statements, lets, each, at=written.at)
 
 
-def lower_lets(
-    lets: Sequence[tree.ScheduleLet], here: Standing, x: Expressions
-) -> tuple[ScheduleLet, ...]:
+def lower_lets(lets: Sequence[tree.ScheduleLet], here: Standing, x: Expressions) -> tuple[ScheduleLet, ...]:
     """The `let`s, each seeing the ones above it."""
     lowered: dict[str, ScheduleLet] = {}
     for item in lets:
@@ -64,12 +60,12 @@ def lower_lets(
 def lower_statements(
     statements: Sequence[tree.ScheduleStatement], plan: Standing, x: Expressions
 ) -> tuple[ScheduleStatement, ...]:
+    """Statements of a schedule; one that is wrong is left out."""
     return tuple(s for written in statements if (s := lower_statement(written, plan, x)) is not None)
 
 
-def lower_statement(
-    s: tree.ScheduleStatement, plan: Standing, x: Expressions
-) -> ScheduleStatement | None:
+def lower_statement(s: tree.ScheduleStatement, plan: Standing, x: Expressions) -> ScheduleStatement | None:
+    """One statement of a schedule; None when it is wrong."""
     match s:
         case tree.Advance(only=only, order=order):
             key = evolve(plan, moment=Moment.KEY)
@@ -94,15 +90,14 @@ def lower_statement(
             expression = x.plain(value, plan)
             register = x.names.registers.get(name.text)
             if register is None or register.engine != plan.engine:
-                known = {
-                    n: r.at for n, r in x.names.registers.items() if r.engine == plan.engine
-                }
+                known = {n: r.at for n, r in x.names.registers.items() if r.engine == plan.engine}
                 x.complaints.unknown("SQ0209", name.text, name.at, known, engine=plan.engine)
                 return None
             return SetRegister(name.text, expression, at=s.at)
 
 
 def lower_only(only: tree.Expr | None, plan: Standing, x: Expressions) -> Expr | None:
+    """The condition of `only`, if there is one."""
     return None if only is None else x.plain(only, evolve(plan, moment=Moment.ONLY))
 
 
@@ -165,8 +160,6 @@ def written_locals(e: Expr, lets: tuple[ScheduleLet, ...]) -> Expr:
             value = next((let.value for let in lets if let.name == name), None)
             return e if value is None else written_locals(value, lets)
         case Conditional(test=test, then=then, otherwise=otherwise):
-            return fold.conditional(
-                test, written_locals(then, lets), written_locals(otherwise, lets)
-            )
+            return fold.conditional(test, written_locals(then, lets), written_locals(otherwise, lets))
         case _:
             return e

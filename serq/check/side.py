@@ -34,9 +34,7 @@ class Side:
 
     def standing(self, moment: Moment = Moment.SESSION, blame: Span | None = None) -> Standing:
         """Where an expression of these statements stands."""
-        return Standing(
-            moment, self.order, bound=self.bound, blame=blame, client=self.is_workload
-        )
+        return Standing(moment, self.order, bound=self.bound, blame=blame, client=self.is_workload)
 
 
 def nowhere(at: Span) -> Run:

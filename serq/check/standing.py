@@ -62,4 +62,5 @@ def shown(resources: frozenset[str]) -> str:
 
 
 def kind(value: Typed) -> str:
+    """What a value is, as messages write it."""
     return "a plain quantity" if value.cost is None else f"a cost of {shown(value.cost)}"

@@ -283,9 +283,7 @@ def write_out(station: Station) -> Iterator[tree.Item]:
             case tree.Device():
                 yield changed(part, name=inner(item, part.name), size=item.size)
             case tree.Engine(device=device):
-                yield changed(
-                    part, name=item.name, size=item.size, device=inner(item, device)
-                )
+                yield changed(part, name=item.name, size=item.size, device=inner(item, device))
             case tree.Pool():
                 yield write_out_pool(part, item, devices)
             case tree.Serve(kind=kind, latency=latency):

@@ -16,19 +16,6 @@ from serq.ir.stage import SharedProcessor
 from serq.source import Span
 
 NOT_YET: dict[str, str] = {
-    "growing": "`growing`",
-    "grow": "`grow`",
-    "load": "`load`",
-    "drop": "`drop`",
-    "cache": "`cache`",
-    "reuse": "`reuse`",
-    "lease": "`lease`",
-    "evict": "`evict by`",
-    "preempt": "`preempt`",
-    "reserve held": "`reserve held`",
-    "block": "`block`",
-    "spill": "`spill`",
-    "trace": "`trace`",
     "ps": "a `ps` stage",
     "flow": "a run over several stages",
     "fork": "`fork`",
@@ -37,8 +24,6 @@ NOT_YET: dict[str, str] = {
     "est_rho": "`est_rho`",
     "est_wait": "`est_wait`",
     "price": "`price`",
-    "budget_left": "`budget_left`",
-    "cachedin": "`cachedin`",
 }
 """Construct -> how a message names it."""
 
@@ -72,6 +57,7 @@ def constructs(program: Program) -> Iterator[tuple[str, Span | None]]:
 
 
 def constructs_of(statement: Statement) -> Iterator[str]:
+    """What `NOT_YET` may name in one statement."""
     match statement:
         case Run(places=places, growing=growing):
             if growing is not None:

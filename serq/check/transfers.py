@@ -29,9 +29,7 @@ def lower_transfer(s: tree.Transfer, side: Side, x: Expressions) -> Sequence[Sta
     return (run, Load(target, load, at=s.at), Release(source, at=s.at))
 
 
-def lower_run_of(
-    statement: str, s: tree.Tool | tree.Transfer, side: Side, x: Expressions
-) -> Statement:
+def lower_run_of(statement: str, s: tree.Tool | tree.Transfer, side: Side, x: Expressions) -> Statement:
     """The run that a `tool` or `transfer` makes, its plain amount taken as the work."""
     here = side.standing()
     amount = x.plain(s.amount, here)

@@ -57,6 +57,7 @@ def lower_workload(item: tree.Workload, order: int, x: Expressions) -> Workload:
 
 
 def lower_arrival(item: tree.Arrive, order: int, x: Expressions) -> Arrival:
+    """How sessions arrive."""
     at = item.value.at if item.value is not None else item.at
     match item.kind:
         case "none":
@@ -108,8 +109,8 @@ def lower_attributes(hidden: Mapping[str, Span], x: Expressions) -> tuple[Attrib
 
 
 def kind_of(name: str, x: Expressions) -> str:
+    """Whether an attribute is a cost, a size of the workload, or a value of the server."""
     if name in x.names.costs:
         return "cost"
     size = name in BUILT_IN_SIZES or "workload" in x.names.sides.get(name, ())
     return "size" if size else "value"
-

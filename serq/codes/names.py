@@ -230,6 +230,10 @@ CODES: dict[str, Code] = {
         title="`{name}` is a constant of the program, not an input",
         help='declare it as one: `let {name} = args.number("{name}", …);`',
     ),
+    "SQ0256": Code(
+        title="the inputs given change the size of `{name}` from {before} to {after}",
+        help="change the program instead: which members there are is part of it",
+    ),
     # ------------------------------------------------------------ pools
     "SQ0260": Code(
         title="pool `{name}` stands above `{owner}`, which it is on",

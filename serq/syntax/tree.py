@@ -1,7 +1,8 @@
 """The tree of a program's text: one frozen class per thing a person can name in the grammar.
 
 Every node has `at`, the place it was read from. A word of the language used as a name is an
-ordinary `Name`; which names mean what is for `serq.check` to say.
+ordinary `Name`; which names mean what is for `serq.check` to say. The classes are one file since
+they name one another and hold nothing but fields: it is the grammar, as types.
 """
 
 from __future__ import annotations
