@@ -25,7 +25,7 @@ SHARES = ("maxmin", "bottleneck")
 
 def declare_names(items: Sequence[tree.Item], definitions: Mapping[str, Span], x: Expressions) -> None:
     """Fill `x.names` with everything that the items declare."""
-    declare = Declarations(x)
+    declare = Declarations(x, items)
     for name, at in definitions.items():
         declare.names.declared.setdefault(name, ("a definition", at))
     for order, item in enumerate(items):
@@ -36,9 +36,10 @@ def declare_names(items: Sequence[tree.Item], definitions: Mapping[str, Span], x
 class Declarations:
     """The pass at work: each method takes one kind of declaration."""
 
-    def __init__(self, x: Expressions) -> None:
+    def __init__(self, x: Expressions, items: Sequence[tree.Item]) -> None:
         self.x = x
         self.names: Names = x.names
+        self.devices = {i.name.text: i.name.at for i in items if isinstance(i, tree.Device)}
         self.complaints: Complaints = x.complaints
 
     def take(self, kind: str, name: tree.Name, *, words: bool = False) -> bool:
@@ -197,7 +198,17 @@ class Declarations:
     def place_on_device(self, engine: EngineNames, written: tree.Name) -> None:
         device = self.names.devices.get(written.text)
         if device is None:
-            if written.text != NOWHERE:
+            if written.text in self.devices:
+                note = Note(f"`{written.text}` is declared here", self.devices[written.text])
+                self.complaints.say(
+                    "SQ0260",
+                    written.at,
+                    kind="engine",
+                    name=engine.name,
+                    owner=written.text,
+                    notes=[note],
+                )
+            elif written.text != NOWHERE:
                 devices = {n: d.at for n, d in self.names.devices.items()}
                 self.complaints.unknown("SQ0203", written.text, written.at, devices, kind="device")
             return

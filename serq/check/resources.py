@@ -163,7 +163,7 @@ def owner_of(item: tree.Pool, order: int, x: Expressions) -> tuple[float, str | 
     if on in names.engines:
         engine = names.engines[on]
         if engine.order > order:
-            x.complaints.say("SQ0260", item.name.at, name=name, owner=on)
+            x.complaints.say("SQ0260", item.name.at, kind="pool", name=name, owner=on)
         if owner.member is None:
             found = engine.capacities.get(name)
             if found is None:
@@ -181,7 +181,7 @@ def owner_of(item: tree.Pool, order: int, x: Expressions) -> tuple[float, str | 
     if on in names.devices and owner.member is None:
         device = names.devices[on]
         if device.order > order:
-            x.complaints.say("SQ0260", item.name.at, name=name, owner=on)
+            x.complaints.say("SQ0260", item.name.at, kind="pool", name=name, owner=on)
         capacity = device.capacities.get(name)
         if capacity is None:
             missing_capacity(item, on, device.at, x)

@@ -232,10 +232,7 @@ def check_parts(station: Station, complaints: Complaints) -> None:
 def check_entry_form(station: Station, entry: tree.QueueEntry, complaints: Complaints) -> None:
     """An entry belongs to a role of its queue and takes what the role says."""
     verb = entry.verb.text
-    role = VERBS.get(verb)
-    if role is None:
-        complaints.unknown("SQ0235", verb, entry.verb.at, dict.fromkeys(VERBS))
-        return
+    role = VERBS[verb]
     if role not in station.roles:
         complaints.say("SQ0379", entry.at, verb=verb, role=role, name=station.name)
     wanted = 0 if verb == "route" else 1

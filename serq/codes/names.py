@@ -151,10 +151,6 @@ CODES: dict[str, Code] = {
         title="a queue plays no role `{name}`",
         help="the roles are gateway, prefill, decode, link and l2",
     ),
-    "SQ0235": Code(
-        title="a queue has no entry `{name}`",
-        help="the entries are route, prefill, decode and transfer",
-    ),
     "SQ0236": Code(
         title="`{name}` is a family of queues: a call needs the index of a member",
         help="name a member, `{name}[0]`",
@@ -236,8 +232,8 @@ CODES: dict[str, Code] = {
     ),
     # ------------------------------------------------------------ pools
     "SQ0260": Code(
-        title="pool `{name}` stands above `{owner}`, which it is on",
-        help="move the pool below the declaration of `{owner}`",
+        title="{kind} `{name}` stands above `{owner}`, which it is on",
+        help="move it below the declaration of `{owner}`",
     ),
     "SQ0261": Code(
         title="engine `{engine}` does not run on `{device}`",
