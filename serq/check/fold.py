@@ -10,8 +10,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from serq import values
 from serq.ir.expr import Binary, Conditional, Expr, Fold, Func, Num, Unary
-from serq.machine import values
 from serq.source import Span
 
 POISON = Num(math.nan)

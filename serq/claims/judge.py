@@ -94,9 +94,7 @@ class IterationVerdict(Scoped):
         else:
             result = "not_witnessed" if self.first is None else "witnessed"
         kind = "every_iteration" if every else "some_iteration"
-        return Outcome(
-            self.claim.name, kind, result, self.checked, self.failures, self.first, self.note()
-        )
+        return Outcome(self.claim.name, kind, result, self.checked, self.failures, self.first, self.note())
 
 
 class EndVerdict(Scoped):
@@ -121,6 +119,7 @@ class EndVerdict(Scoped):
 
 
 def member_of(machine: Machine, place: Place) -> EngineMember:
+    """The engine, or the member with a constant index, that a claim is about."""
     index = int(place.index.value) if isinstance(place.index, Num) else 0
     member: EngineMember = machine.stages[place.name][index]
     return member

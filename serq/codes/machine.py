@@ -51,7 +51,7 @@ CODES: dict[str, Code] = {
         why="Sessions arrive one after the other; a gap of 0 or less would not let time pass.",
     ),
     "SQ0610": Code(
-        title="the horizon comes before the requested arrivals are done: {arrived} of {wanted} arrived, {live} live",
+        title="the horizon comes first: {arrived} of {wanted} arrivals came, {live} are still live",
         help="run longer, or ask for fewer arrivals",
         why="A finite run reports on all of its sessions; one that is cut would leave some out silently.",
     ),
@@ -61,12 +61,12 @@ CODES: dict[str, Code] = {
         why="Statistics begin when the warm-up ends; nothing is left to report on.",
     ),
     "SQ0612": Code(
-        title="a session ended without letting time pass, and `arrive closed` brought the next at once ({when})",
+        title="a session ended at once, and `arrive closed` brought the next at the same instant ({when})",
         help="let every session run or wait for something",
         why="The clock would never move again.",
     ),
     "SQ0614": Code(
-        title="loading {value} into `{name}` exceeds the hold: {units} allocated, {position} computed ({when})",
+        title="loading {value} into `{name}` is too much: {units} allocated, {position} computed ({when})",
         help="take or `grow` enough units first",
         why="Loaded tokens are part of what the hold has allocated; they cannot be more than that.",
     ),
@@ -93,7 +93,7 @@ CODES: dict[str, Code] = {
     "SQ0619": Code(
         title="register `{name}` is set to {value} ({when})",
         help="keep it finite: a division by 0 gives {value}",
-        why="A register is state that later iterations compute with; one infinite value would spoil them all.",
+        why="Later iterations compute with a register; one infinite value would spoil them all.",
     ),
     "SQ0613": Code(
         title="the demand on `{name}` is {value} ({when})",

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
+from serq import values
 from serq.diagnostics import InternalError
 from serq.ir.expr import (
     Attr,
@@ -31,7 +32,6 @@ from serq.ir.expr import (
     Var,
     children,
 )
-from serq.machine import values
 
 NAMES: Mapping[str, Any] = {
     "__builtins__": {},
@@ -111,9 +111,7 @@ class Writer:
             case Unary(operator="-", operand=operand):
                 return f"(-{self.value(operand, d)})"
             case Conditional(test=test, then=then, otherwise=otherwise):
-                return (
-                    f"({self.value(then, d)} if {self.truth(test, d)} else {self.value(otherwise, d)})"
-                )
+                return f"({self.value(then, d)} if {self.truth(test, d)} else {self.value(otherwise, d)})"
             case Binary(operator="^", left=left, right=right):
                 return f"power({self.value(left, d)}, {self.value(right, d)})"
             case Binary(operator="/", left=left, right=Num(value=by)) if by != 0:
@@ -172,9 +170,7 @@ def build(source: str, name: str, lent: Mapping[str, Any]) -> Any:
     return space[name]
 
 
-def compile_value(
-    e: Expr, scope: Scope, parameters: str, lent: Mapping[str, Any]
-) -> Callable[..., float]:
+def compile_value(e: Expr, scope: Scope, parameters: str, lent: Mapping[str, Any]) -> Callable[..., float]:
     """`e` as a function of `parameters` (names separated by commas) that returns a number."""
     writer = Writer(scope, parameters)
     body = writer.value(e)
@@ -183,9 +179,7 @@ def compile_value(
     return function
 
 
-def compile_truth(
-    e: Expr, scope: Scope, parameters: str, lent: Mapping[str, Any]
-) -> Callable[..., Any]:
+def compile_truth(e: Expr, scope: Scope, parameters: str, lent: Mapping[str, Any]) -> Callable[..., Any]:
     """`e` as a function whose result Python may branch on."""
     writer = Writer(scope, parameters)
     body = writer.truth(e)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from serq.machine.pools import Growth, Held, HoldCode, Need, Part, PoolMember, Waiting, fits
 from serq.machine.sessions import Preempted, Session
-from serq.machine.values import show
+from serq.values import show
 
 if TYPE_CHECKING:
     from serq.machine.loop import Machine
@@ -276,4 +276,3 @@ class Holds:
         if s.growth is not None:
             s.growth.part.pool.growths.remove(s.growth)
             s.growth = None
-

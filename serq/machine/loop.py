@@ -2,6 +2,9 @@
 
 In: a `Program` and `Settings`. Out: a `RunRecord`. Observers are lent engines and sessions at the
 moments the language defines and may keep what they see; they never change a run.
+
+It is one file, although long: what happens in which order at one instant is decided here, and is
+read best in one place.
 """
 
 from __future__ import annotations
@@ -19,9 +22,9 @@ from serq.ir.program import Program
 from serq.ir.server import Block, Observe, blocks_of
 from serq.ir.stage import Delay, Engine, Fifo, SharedProcessor, Stage
 from serq.ir.workload import Batch, Closed, NoArrivals, Poisson, Renewal
+from serq.machine.cache import Entry
 from serq.machine.code import COMPARISONS, compile_value
 from serq.machine.draws import Stream
-from serq.machine.cache import Entry
 from serq.machine.holds import Holds
 from serq.machine.pools import PoolMember, SpillCode
 from serq.machine.records import Outcome, RunRecord, Samples, Series
@@ -33,8 +36,8 @@ from serq.machine.stages.engine import EngineMember
 from serq.machine.stages.rate import FifoMember
 from serq.machine.summaries import SUMMARIES
 from serq.machine.trace import TracedTurn, read_trace
-from serq.machine.values import show
 from serq.source import Span
+from serq.values import show
 
 BUILT_IN = ("serial", "turn_no", "cached", "computed", "new", "out", "think", "forced", "more")
 NEW, MORE = 4, 8
@@ -92,13 +95,10 @@ class Machine:
         self.arrival_draws = Stream(settings.seed, "arrivals")
         self.workload_draws = Stream(settings.seed, "workload", 0, 0)
 
-        self.stages: dict[str, list[Any]] = {
-            stage.name: self._members(stage) for stage in program.stages
-        }
+        self.stages: dict[str, list[Any]] = {stage.name: self._members(stage) for stage in program.stages}
         self.pools: dict[str, list[PoolMember]] = {
             pool.name: [
-                PoolMember(self, pool, None if pool.size is None else i)
-                for i in range(pool.size or 1)
+                PoolMember(self, pool, None if pool.size is None else i) for i in range(pool.size or 1)
             ]
             for pool in program.pools
         }
@@ -539,4 +539,3 @@ def find_tests(program: Program) -> frozenset[str]:
         for block in (program.workload.init, program.workload.turn, program.workload.session):
             visit(block)
     return frozenset(name for name, test in found.items() if test)
-

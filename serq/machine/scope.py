@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from serq.machine.loop import Machine
 
 STAGE_READS = {
-    "queue": "{}.present", "busy": "{}.busy()", "work": "{}.work()",
+    "queue": "{}.present",
+    "busy": "{}.busy()",
+    "work": "{}.work()",
     "budget_left": "{}.budget_left()",
 }
 POOL_READS = {
@@ -86,9 +88,10 @@ CLAIM_VARIABLES: dict[str, str] = {
 class RunScope:
     """A `serq.machine.code.Scope` over a machine.
 
-    names: sources of the context variables of this moment. attributes: the source of a session's
-    attribute list ("s.attributes"), or None where there is no session. session: of the session. draws: the source of the
-    random stream, or None where nothing may be drawn. lent: filled with the objects the code names.
+    names: sources of the context variables of this moment. attributes, session: the sources of a
+    session's attribute list ("s.attributes") and of the session, None where there is none. draws: the
+    source of the random stream, None where nothing may be drawn. lent: filled with the objects that
+    the code names.
     """
 
     machine: Machine
@@ -146,9 +149,7 @@ class RunScope:
         """Source of the pool (or member) that `place` names."""
         return self._member("pool", self.machine.pools[place.name], place, write)
 
-    def _member(
-        self, kind: str, members: list[Any], place: Place, write: Callable[[Expr], str]
-    ) -> str:
+    def _member(self, kind: str, members: list[Any], place: Place, write: Callable[[Expr], str]) -> str:
         match place.index:
             case None:
                 return self.lend(kind, members[0])

@@ -61,11 +61,13 @@ class Session:
     """One client: its attributes, where it stands, and the tokens of its present turn.
 
     attributes: by slot, `Machine.slots` names them. admission: number of its latest hold admission,
-    infinite if it never held anything. first_token (None before there is one), last_token: times.
-    tokens: of this turn so far. decoded: the turn has got a decode token. ttft_known: the time to the
-    first token is recorded, which no later prefill replaces then. stage: where it works now. growth:
-    a `grow` that waits. restart: thrown when it goes on. preempted_at: the position at the last
-    preemption of its hold, -1 for none; recorded: the turns of the trace that it replays; lost_run_at: the engine that took a run of this turn away.
+    infinite if it never held anything. holds, leases: what it has, the outermost first. stage: where
+    it works now. waiting, growth: what it waits for. restart: thrown when it goes on. preempted_at:
+    the position at the last preemption of its hold, -1 for none. recorded: the turns of the trace
+    that it replays.
+    Of the present turn: turn_started; first_token (None before there is one) and last_token, times;
+    tokens so far; decoded: it has got a decode token; ttft_known: the time to the first token is
+    recorded, which no later prefill replaces then; lost_run_at: the engine that took a run away.
     """
 
     __slots__ = (
@@ -288,7 +290,9 @@ def write_program(machine: Machine) -> Callable[[Session, list[float]], Generato
         # The unreachable yield makes a generator of a body that never blocks.
         source += f"def {name}(s, A):\n" + "\n".join(writer.lines.text)
         source += "\n    return False\n    yield\n"
-    client: Callable[[Session, list[float]], Generator[None, None, bool]] = build(source, "client", scope.lent)
+    client: Callable[[Session, list[float]], Generator[None, None, bool]] = build(
+        source, "client", scope.lent
+    )
     machine.sources["session"] = source
     return client
 
@@ -337,8 +341,7 @@ def compile_hold(machine: Machine, hold: Hold) -> HoldCode:
         units=tuple(function(p.units) for p in hold.parts),
         reserves=tuple(None if p.reserve is None else function(p.reserve) for p in hold.parts),
         judged=tuple(
-            (is_lasting(p.units), p.reserve is not None and is_lasting(p.reserve))
-            for p in hold.parts
+            (is_lasting(p.units), p.reserve is not None and is_lasting(p.reserve)) for p in hold.parts
         ),
         keep=keep,
         reuse=None if hold.reuse is None else function(hold.reuse),
@@ -358,4 +361,3 @@ def write_keeper(machine: Machine, hold: Hold) -> Callable[[Session], None]:
     source = "".join(writer.writer.subs) + f"def keep(s):\n    A = s.attributes\n{body}\n"
     keep: Callable[[Session], None] = build(source, "keep", scope.lent)
     return keep
-

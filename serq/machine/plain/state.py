@@ -1,15 +1,378 @@
-"""What there is while a program runs (semantics, section 1). Totals are not kept: they are summed."""
+"""What there is while a program runs (semantics, section 1). No total is kept: all are summed when read."""
 
 from __future__ import annotations
 
 import heapq
 from collections import defaultdict
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator
 from math import ceil, floor, inf
 from typing import Any, NoReturn, Union
 
 from attrs import define, field
 
-from serq import ir
 from serq.diagnostics import ProgramError, diagnose
-from serq.ir import pool as ir_pool
+from serq.ir.pool import Pool as PoolRule
+from serq.ir.program import Program
+from serq.ir.server import Hold as HoldStatement
+from serq.ir.stage import Engine as EngineRule
+from serq.machine.draws import Stream
+from serq.machine.records import Iteration, PoolTally, Samples, Series, StageTally
+from serq.machine.settings import Settings
+from serq.machine.trace import TracedTurn
+from serq.source import Span
+from serq.values import show
+
+
+class Ended(Exception):
+    """The session says `end`, or asks for what it can never get."""
+
+
+class Preempted(Exception):
+    """Raised in a session that loses `hold`, wherever it stands inside it."""
+
+    def __init__(self, hold: Hold) -> None:
+        self.hold = hold
+
+
+# ---------------------------------------------------------------- sessions
+
+
+@define(eq=False)
+class Tokens:
+    """The tokens of one turn (semantics, section 10, client times).
+
+    first, last: when. decoded: a decode gave one of them. known: the time to the first is recorded.
+    lost_at: an engine that took a run of this turn away. under_way: False outside of turns.
+    """
+
+    started: float
+    under_way: bool
+    count: int = 0
+    first: float | None = None
+    last: float = 0.0
+    decoded: bool = False
+    known: bool = False
+    lost_at: Engine | None = None
+
+
+@define(eq=False)
+class Session:
+    """A client. attributes: 0 until set. admission: the number of its latest admitted hold.
+
+    stands: what it waits for; None while it is ready or goes on. wakes, passes: at this instant.
+    """
+
+    serial: int
+    draws: Stream
+    recorded: list[TracedTurn]
+    tokens: Tokens
+    attributes: dict[str, float] = field(factory=lambda: defaultdict(float))
+    program: Generator[None, None, None] = field(init=False)
+    admission: float = inf
+    stands: Union[Run, Job, Hold, Growth, None] = None
+    holds: list[Hold] = field(factory=list)
+    leases: list[Part] = field(factory=list)
+    ended: bool = False
+    woke_at: float = -1.0
+    wakes: int = 0
+    passes: int = 0
+
+
+# ---------------------------------------------------------------- stages
+
+
+@define(eq=False)
+class Job:
+    """Work at a line or delay; nobody waits for it if it has no session."""
+
+    session: Session | None
+    work: float
+    joined: float
+    started: float | None = None
+
+    @property
+    def due(self) -> float:
+        return inf if self.started is None else self.started + self.work
+
+
+@define(eq=False)
+class Line:
+    """A `fifo`, or a `delay` with servers for everyone; jobs in joining order."""
+
+    servers: float
+    tally: StageTally
+    jobs: list[Job] = field(factory=list)
+
+    @property
+    def present(self) -> float:
+        return float(len(self.jobs))
+
+    @property
+    def busy(self) -> float:
+        return float(sum(job.started is not None for job in self.jobs))
+
+    def work(self, now: float) -> float:
+        """Unfinished work: what is left of jobs in service, all of those in line."""
+        serving = sum((job.due - now for job in self.jobs if job.started is not None), 0.0)
+        return serving + sum((job.work for job in self.jobs if job.started is None), 0.0)
+
+
+@define(eq=False)
+class Run:
+    """Tokens that a session still needs of an engine. growing: the part that grows with them.
+
+    stalled: its last try to grow found no room.
+    """
+
+    session: Session
+    engine: Engine
+    is_decode: bool
+    remaining: float
+    joined: float
+    growing: Part | None
+    stalled: bool = False
+
+    @property
+    def position(self) -> float:
+        """Tokens computed before this run's next one."""
+        return 0.0 if self.growing is None else self.growing.position
+
+
+@define(eq=False)
+class Engine:
+    """One engine, or one member of a family: its runs in joining order, and the batch.
+
+    under_way: the iteration that runs, None while idle. budget, each, preempted, admitted, refused,
+    offer: of the attempt being made. offer: the budget that a header reads, None outside of one.
+    fruitless: the last attempt gave nothing.
+    """
+
+    rule: EngineRule
+    tally: StageTally
+    registers: dict[str, float]
+    runs: list[Run] = field(factory=list)
+    batch: dict[Run, float] = field(factory=dict)
+    under_way: Iteration | None = None
+    served: float = 0.0
+    locals: dict[str, float] = field(factory=dict)
+    budget: float = 0.0
+    each: float = inf
+    preempted: int = 0
+    admitted: int = 0
+    refused: bool = False
+    offer: float | None = None
+    pools: list[Pool] = field(factory=list)
+    memory: Pool | None = None
+
+    @property
+    def present(self) -> float:
+        return float(len(self.runs))
+
+    @property
+    def busy(self) -> float:
+        """Runs that got tokens in the iteration under way."""
+        return float(len(self.batch)) if self.under_way else 0.0
+
+    def work(self, now: float) -> float:
+        """Tokens that the runs still need; goes down at the ends of iterations."""
+        return sum((run.remaining for run in self.runs), 0.0)
+
+    @property
+    def left(self) -> float:
+        """What is left of the budget."""
+        left = self.budget
+        for n in self.batch.values():
+            left -= n
+        return left
+
+    def given(self, *phases: bool) -> float:
+        """Tokens given in this batch to decodes (True), prefills (False)."""
+        return sum((n for run, n in self.batch.items() if run.is_decode in phases), 0.0)
+
+    def decoders(self) -> int:
+        return sum(run.is_decode for run in self.batch)
+
+    def attention(self) -> float:
+        """Sum over prefill chunks of n (K + n / 2), K the position before the chunk."""
+        prefills = [(run.position, n) for run, n in self.batch.items() if not run.is_decode]
+        return sum((n * (k + n / 2) for k, n in prefills), 0.0)
+
+    def demand(self) -> float:
+        """What the runs could take without a budget."""
+        return sum((min(1.0 if r.is_decode else self.each, r.remaining) for r in self.runs), 0.0)
+
+    def held(self, runs: list[Run], is_decode: bool) -> float:
+        """Units that runs of one phase hold in this engine's memory."""
+        sessions = [run.session for run in runs if run.is_decode == is_decode]
+        parts = [part for s in sessions for hold in s.holds for part in hold.parts]
+        return sum((part.units for part in parts if part.pool is self.memory), 0.0)
+
+    def waiting(self) -> int:
+        return sum(len(pool.queue) for pool in self.pools)
+
+
+# ---------------------------------------------------------------- pools
+
+
+@define(eq=False)
+class Part:
+    """What a hold has of one pool: `units` allocated, `room` asked for, `position` computed."""
+
+    hold: Hold
+    pool: Pool
+    room: float
+    position: float
+    units: float = 0.0
+    leased: bool = False
+
+
+@define(eq=False)
+class Hold:
+    """A `hold` from its asking to its end: in a queue first, with parts once it is admitted.
+
+    returned: it was preempted and waits before everybody else. advanced: a growing run or a `load` has
+    moved the position of a part. preempted_at: position at its last preemption, -1 for none.
+    """
+
+    session: Session
+    statement: HoldStatement
+    pools: list[Pool]
+    joined: float
+    returned: bool = False
+    parts: list[Part] = field(factory=list)
+    admission: int = -1
+    advanced: bool = False
+    preempted_at: float = -1.0
+
+
+@define(eq=False)
+class Growth:
+    """A `grow` that waits for room."""
+
+    part: Part
+    units: float
+
+
+@define(eq=False)
+class Entry:
+    """A cached prefix. dead: what a hold left unconsumed, of no use to its session any more."""
+
+    session: Session
+    units: float
+    released: float
+    number: int
+    copied: dict[str, float]
+    dead: bool = False
+
+    @property
+    def attributes(self) -> dict[str, float]:
+        """As eviction keys read them: the session's own while it lives and the entry is its own."""
+        return self.copied if self.dead or self.session.ended else self.session.attributes
+
+
+@define(eq=False)
+class Pool:
+    """One pool, or one member of a family."""
+
+    rule: PoolRule
+    index: int | None
+    tally: PoolTally
+    parts: list[Part] = field(factory=list)
+    queue: list[Hold] = field(factory=list)
+    growths: list[Growth] = field(factory=list)
+    entries: list[Entry] = field(factory=list)
+    stuck: set[int] = field(factory=set)
+
+    @property
+    def used(self) -> float:
+        return sum((part.units for part in self.parts), 0.0)
+
+    @property
+    def cached(self) -> float:
+        return sum((entry.units for entry in self.entries), 0.0)
+
+    @property
+    def holders(self) -> int:
+        return len({part.hold.session.serial for part in self.parts})
+
+    def has_room(self, room: float, but: Part | None = None) -> bool:
+        """Whether `room` more units fit; cached units never count against it (section 5)."""
+        reserved = sum((max(0.0, p.room - p.units) for p in self.parts if p is not but), 0.0)
+        return self.used + (reserved if self.rule.reserve_held else 0.0) + room <= self.rule.cap
+
+    def own(self, session: Session) -> Entry | None:
+        """The session's usable entry."""
+        return next((e for e in self.entries if e.session is session and not e.dead), None)
+
+    def round_up(self, units: float) -> float:
+        block = self.rule.block
+        return units if block is None or not units < inf else ceil(units / block) * block
+
+    def round_down(self, units: float) -> float:
+        block = self.rule.block
+        return units if block is None or not units < inf else floor(units / block) * block
+
+
+# ---------------------------------------------------------------- the whole
+
+
+@define(eq=False)
+class Machine:
+    """A program under way. on_iteration: who wants to see each iteration as it starts."""
+
+    program: Program
+    settings: Settings
+    stages: dict[str, list[Line | Engine]] = field(factory=dict)
+    pools: dict[str, list[Pool]] = field(factory=dict)
+    now: float = 0.0
+    events: list[tuple[float, int, Callable[[], None]]] = field(factory=list)
+    handled: int = 0
+    numbers: int = 0
+    admissions: int = 0
+    ready: list[Session] = field(factory=list)
+    arrived: int = 0
+    live: int = 0
+    live_area: float = 0.0
+    ended: int = 0
+    turns: int = 0
+    replaced: list[float] = field(factory=list)
+    recorded: list[list[TracedTurn]] = field(factory=list)
+    observes: dict[str, Samples] = field(factory=dict)
+    client: dict[str, Samples] = field(factory=dict)
+    gauges: list[Series] = field(factory=list)
+    on_session: list[Callable[[Session], None]] = field(factory=list)
+    on_start: list[Callable[[Engine], None]] = field(factory=list)
+    on_iteration: list[Callable[[Iteration], None]] = field(factory=list)
+    draws: Stream = field(init=False)
+    arrival_draws: Stream = field(init=False)
+    trace_draws: Stream = field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        seed = self.settings.seed
+        self.draws = Stream(seed, "machine")
+        self.arrival_draws = Stream(seed, "arrivals")
+        self.trace_draws = Stream(seed, "trace")
+
+    def all_stages(self) -> list[Line | Engine]:
+        return [member for members in self.stages.values() for member in members]
+
+    def engines(self) -> list[Engine]:
+        return [stage for stage in self.all_stages() if isinstance(stage, Engine)]
+
+    def all_pools(self) -> list[Pool]:
+        return [member for members in self.pools.values() for member in members]
+
+    def take_number(self) -> int:
+        self.numbers += 1
+        return self.numbers - 1
+
+    def schedule(self, time: float, apply: Callable[[], None]) -> None:
+        """An event; those of one instant come in the order of their numbers."""
+        heapq.heappush(self.events, (time, self.take_number(), apply))
+
+    def fail(self, code: str, at: Span | None, *, session: Session | None = None, **facts: Any) -> NoReturn:
+        """Stop the run: what was wrong, where, when and for whom."""
+        when = f"at time {show(self.now)}"
+        if session is not None:
+            when += f", session {session.serial}"
+        raise ProgramError([diagnose(code, at, when=when, **facts)])

@@ -25,9 +25,7 @@ class StageMember:
         self.tally = StageTally(name, index, self.is_engine)
         self._since = 0.0
 
-    def join(
-        self, session: Session | None, mode: str | None, work: float, part: Part | None
-    ) -> None:
+    def join(self, session: Session | None, mode: str | None, work: float, part: Part | None) -> None:
         """A job of `work` (time, or tokens at an engine; above 0) joins now.
 
         session: None when nobody waits for it. part: what grows with the position of a run at an

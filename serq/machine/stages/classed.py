@@ -4,6 +4,8 @@ For schedules whose orders and predicates read a run's phase (`decoding`), total
 registers, and for amounts that are whole. Prefills stand in one sorted list; decodes in segments.
 An iteration then costs what it changes: the prefills that move, the segments that are served, the
 runs that end; never the number of residents (compare the counting loop of `stages.each`).
+
+It is one file: forming a batch, applying it and keeping the classes tidy share every invariant.
 """
 
 from __future__ import annotations
@@ -20,7 +22,8 @@ from serq.machine.stages.segment import Order, Segment, merge
 
 if TYPE_CHECKING:
     from serq.machine.sessions import Session
-    from serq.machine.stages.engine import AdvanceCode, EngineMember
+    from serq.machine.stages.engine import EngineMember
+    from serq.machine.stages.schedule import AdvanceCode
 
 
 def tells_apart(e: Expr) -> bool:
@@ -131,9 +134,7 @@ class ClassedRuns:
         return self._prefill_memory
 
     def batch_memory(self, decode: bool) -> float:
-        return sum(
-            (item.memory for item in self._batch if isinstance(item, Segment) == decode), 0.0
-        )
+        return sum((item.memory for item in self._batch if isinstance(item, Segment) == decode), 0.0)
 
     def newest(self, session: Session) -> Run | None:
         """The run that the session has just brought."""
@@ -165,10 +166,11 @@ class ClassedRuns:
             # It has got its tokens in this iteration; who joins now may yet get one.
             if run.order < before.last_order:
                 self._split(at - 1, before.count_before(run.order))
-                at = next((i for i in range(at - 1, len(segments)) if segments[i].first > run.order), len(segments))
+                at = next(
+                    (i for i in range(at - 1, len(segments)) if segments[i].first > run.order), len(segments)
+                )
         elif before is not None and (
-            run.order < before.last_order
-            or not self._prefill_between(before.last_order, run.order)
+            run.order < before.last_order or not self._prefill_between(before.last_order, run.order)
         ):
             before.add(run)
             return

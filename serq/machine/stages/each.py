@@ -9,7 +9,8 @@ from serq.machine.stages.run import Run, share
 
 if TYPE_CHECKING:
     from serq.machine.sessions import Session
-    from serq.machine.stages.engine import AdvanceCode, EngineMember
+    from serq.machine.stages.engine import EngineMember
+    from serq.machine.stages.schedule import AdvanceCode
 
 
 class EachRun:
@@ -73,9 +74,7 @@ class EachRun:
 
     def demand(self) -> float:
         each = self.engine.each
-        return sum(
-            (min(1.0 if r.is_decode else each, r.remaining) for r in self._runs), 0.0
-        )
+        return sum((min(1.0 if r.is_decode else each, r.remaining) for r in self._runs), 0.0)
 
     # ------------------------------------------------------------ forming a batch
 

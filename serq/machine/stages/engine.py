@@ -3,46 +3,30 @@
 An iteration reads the budget, follows the schedule, is watched by observers, and lasts what
 `execute` says. Who gets how many tokens is decided by its *residents*: `EachRun` visits every run,
 `ClassedRuns` serves runs that the schedule cannot tell apart as one. Both do exactly the same.
+
+It is one file: everything an iteration reads, decides and leaves behind.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from math import inf
 from typing import TYPE_CHECKING, Any, Literal
 
-from serq.ir.expr import Expr, Num
-from serq.ir.schedule import Admit, Advance, ExclusivePrefill, ScheduleBranch, SetRegister
-from serq.ir.schedule import ScheduleStatement as Statement
+from serq.ir.expr import Num
+from serq.ir.schedule import Admit
 from serq.ir.stage import Engine
-from serq.machine.code import compile_truth, compile_value
 from serq.machine.pools import Part, PoolMember, fits
-from serq.machine.scope import ENGINE_VARIABLES, RUN_VARIABLES, RunScope
 from serq.machine.stages.base import StageMember
 from serq.machine.stages.classed import ClassedRuns, gather, tells_apart
 from serq.machine.stages.each import EachRun
 from serq.machine.stages.run import Run, share
-from serq.machine.values import is_whole, show
+from serq.machine.stages.schedule import clause, compile_schedule, per_run_expressions
+from serq.values import is_whole, show
 
 if TYPE_CHECKING:
     from serq.machine.loop import Machine
     from serq.machine.sessions import Session
-
-Step = Callable[[], None]
-
-
-class AdvanceCode:
-    """`advance running` made ready: `only` and `keys` take a run (or a phase); None if not written."""
-
-    __slots__ = ("keys", "only")
-
-    def __init__(
-        self,
-        only: Callable[[Any], Any] | None,
-        keys: Callable[[Any], tuple[float, ...]] | None,
-    ) -> None:
-        self.only = only
-        self.keys = keys
 
 
 class EngineMember(StageMember):
@@ -93,15 +77,13 @@ class EngineMember(StageMember):
         """Compile the engine's clauses; the machine's names are all known by now."""
         engine, machine = self.engine, self.machine
         schedule = engine.schedule
-        self._cap = self._clause(engine.tokens_cap, drawn=True)
-        self._lets = [(let.name, self._clause(let.value, drawn=True)) for let in schedule.lets]
+        self._cap = clause(self, engine.tokens_cap, drawn=True)
+        self._lets = [(let.name, clause(self, let.value, drawn=True)) for let in schedule.lets]
         each = schedule.each_at_most
-        self._each = None if each is None else self._clause(each, drawn=True)
-        self._steps = self._compile(schedule.statements)
-        self._execute = self._clause(engine.execute, drawn=True)
-        self._lines = [
-            member for ms in machine.pools.values() for member in ms if self._admits(member)
-        ]
+        self._each = None if each is None else clause(self, each, drawn=True)
+        self._steps = compile_schedule(self, schedule.statements)
+        self._execute = clause(self, engine.execute, drawn=True)
+        self._lines = [member for ms in machine.pools.values() for member in ms if self._admits(member)]
         memory = [
             members for name, members in machine.pools.items()
             if members[0].pool.memory_of == engine.name
@@ -120,91 +102,9 @@ class EngineMember(StageMember):
             return False
         return self.index is None or member.index == self.index
 
-    def _clause(self, e: Expr, drawn: bool = False) -> Callable[[], float]:
-        scope = RunScope(self.machine, ENGINE_VARIABLES, draws="m.machine_draws" if drawn else None)
-        scope.lent["e"] = self
-        return compile_value(e, scope, "", scope.lent)
-
-    def _of_run(self, compile: Any, e: Expr) -> Callable[[Run], Any]:
-        scope = RunScope(
-            self.machine, {**ENGINE_VARIABLES, **RUN_VARIABLES}, attributes="r.session.attributes"
-        )
-        scope.lent["e"] = self
-        function: Callable[[Run], Any] = compile(e, scope, "r", scope.lent)
-        return function
-
-    def _compile(self, statements: Sequence[Statement]) -> list[Step]:
-        if statements and isinstance(statements[0], ExclusivePrefill):
-            admit = next(s for s in statements if isinstance(s, Admit))
-            condition = None if admit.condition is None else self._clause(admit.condition)
-            return [lambda: self._exclusive(condition, admit)]
-        return [self._step(s) for s in statements]
-
-    def _step(self, s: Statement) -> Step:
-        match s:
-            case Advance(order=order, keys=keys, only=only):
-                code = AdvanceCode(
-                    None if only is None else self._of_run(compile_truth, only),
-                    self._order(order, keys),
-                )
-                return lambda: self.residents.advance(code)
-            case Admit(only=only, condition=condition):
-                allowed = None if only is None else self._of_run(compile_truth, only)
-                test = None if condition is None else self._clause(condition)
-                return lambda: self._admit(test, allowed, s)
-            case ScheduleBranch(test=test_expr, then=then, otherwise=otherwise):
-                guard = self._clause(test_expr)
-                first, second = self._compile(then), self._compile(otherwise)
-
-                def branch() -> None:
-                    value = guard()
-                    if value != 0 and value != 1:
-                        self.machine.bad_guard(value, None, s.at)
-                    for step in first if value else second:
-                        step()
-
-                return branch
-            case SetRegister(register=register, value=value_expr):
-                slot, read = self.register_slots[register], self._clause(value_expr)
-
-                def assign() -> None:
-                    value = float(read())
-                    if not -inf < value < inf:
-                        self.machine.fail("SQ0619", s.at, name=register, value=show(value))
-                    self.registers[slot] = value
-
-                return assign
-            case ExclusivePrefill():
-                raise AssertionError("`exclusive prefill` comes first")
-
-    def _order(self, order: str, keys: tuple[Expr, ...]) -> Callable[[Run], tuple[float, ...]] | None:
-        if order == "decode first":
-            return lambda r: (not r.is_decode,)
-        if order == "admission" or not keys:
-            return None
-        read = [self._of_run(compile_value, k) for k in keys]
-        if len(read) == 1:
-            only_key = read[0]
-            return lambda r: (only_key(r),)
-        return lambda r: tuple(f(r) for f in read)
-
     def _can_class(self) -> bool:
         """Whether the schedule tells runs apart by their phase only."""
-        return not any(tells_apart(e) for e in self._per_run(self.engine.schedule.statements))
-
-    def _per_run(self, statements: Sequence[Statement]) -> Iterator[Expr]:
-        """The expressions that are read once for each run."""
-        for s in statements:
-            match s:
-                case Advance(keys=keys, only=only):
-                    yield from keys
-                    if only is not None:
-                        yield only
-                case Admit(only=only) if only is not None:
-                    yield only
-                case ScheduleBranch(then=then, otherwise=otherwise):
-                    yield from self._per_run(then)
-                    yield from self._per_run(otherwise)
+        return not any(tells_apart(e) for e in per_run_expressions(self.engine.schedule.statements))
 
     # ------------------------------------------------------------ what is read
 
@@ -255,9 +155,7 @@ class EngineMember(StageMember):
             left -= share(run, left, each, self.granule)
         return left
 
-    def join(
-        self, session: Session | None, mode: str | None, work: float, part: Part | None
-    ) -> None:
+    def join(self, session: Session | None, mode: str | None, work: float, part: Part | None) -> None:
         assert session is not None
         self.change_present(+1)
         decode, now = mode == "decode", self.machine.now
@@ -451,7 +349,7 @@ class EngineMember(StageMember):
 
     # ------------------------------------------------------------ admission
 
-    def _admit(
+    def admit(
         self,
         condition: Callable[[], float] | None,
         allowed: Callable[[Run], Any] | None,
@@ -473,10 +371,11 @@ class EngineMember(StageMember):
                 return False
         return any(pool.queued_count for pool in self._lines)
 
-    def _admit_head(self, offer: float) -> Run | None | Literal[False]:
+    def _admit_head(self, offer: float) -> Run | Literal[False] | None:
         """Admit the head of the first queue with waiting holds.
 
-        offer: the budget that its header reads. Returns its run at this engine, None if it went elsewhere, False if it does not fit.
+        offer: the budget that its header reads. Returns its run at this engine, None if it went
+        elsewhere, False if it does not fit.
         """
         waiting = next(pool for pool in self._lines if pool.queued_count).head()
         assert waiting is not None
@@ -495,7 +394,7 @@ class EngineMember(StageMember):
             return None
         return self.residents.newest(session) or self.residents.find(session)
 
-    def _exclusive(self, condition: Callable[[], float] | None, statement: Admit) -> None:
+    def exclusive(self, condition: Callable[[], float] | None, statement: Admit) -> None:
         """One prefill alone, or decodes only; a prefill that can be admitted replaces the decodes."""
         residents = self.residents
         if residents.serve_first_prefill():
@@ -514,4 +413,3 @@ class EngineMember(StageMember):
                 residents.serve(run)
                 return
             residents.serve(run)
-

@@ -37,9 +37,7 @@ class FifoMember(StageMember):
         # A dict keeps the order in which service began, so that sums come out the same every run.
         self.serving: dict[Job, None] = {}
 
-    def join(
-        self, session: Session | None, mode: str | None, work: float, part: Part | None
-    ) -> None:
+    def join(self, session: Session | None, mode: str | None, work: float, part: Part | None) -> None:
         self.change_present(+1)
         if session is not None:
             session.stage = self
@@ -80,6 +78,4 @@ class FifoMember(StageMember):
 
     def work(self) -> float:
         now = self.machine.now
-        return sum((job.due - now for job in self.serving), 0.0) + sum(
-            (job.work for job in self.line), 0.0
-        )
+        return sum((job.due - now for job in self.serving), 0.0) + sum((job.work for job in self.line), 0.0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import floor
 from typing import TYPE_CHECKING, Any
 
-from serq.machine.values import is_whole
+from serq.values import is_whole
 
 if TYPE_CHECKING:
     from serq.machine.pools import Part
@@ -29,8 +29,9 @@ class Run:
     """A prefill or a decode.
 
     remaining: tokens still needed (while a run belongs to a segment, `finish` counts instead).
-    part: what grows with it. order: (admission number, joining number), the engine's standing order. mark: the iteration in
-    which it last got tokens. memory: units its session holds in the engine's memory.
+    part: what grows with it. order: (admission number, joining number), the engine's standing order.
+    mark: the iteration in which it last got tokens. memory: units its session holds in the engine's
+    memory.
     """
 
     __slots__ = (

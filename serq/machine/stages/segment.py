@@ -2,9 +2,9 @@
 
 Every member gets one token whenever its segment is served, so a segment needs a counter (`tick`)
 and, per member, the tick after which it is done and, if a hold grows with it, the tick at which it
-needs more memory: growth costs one visit per block, not per token. A budget that ends inside a segment splits it;
-segments that are served together again are merged, the smaller into the larger, so that a member is
-moved O(log n) times.
+needs more memory: growth costs one visit per block, not per token. A budget that ends inside a segment
+splits it; segments that are served together again are merged, the smaller into the larger, so that a
+member is moved O(log n) times.
 """
 
 from __future__ import annotations

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from itertools import accumulate
 
 from attrs import frozen
 
@@ -15,13 +16,14 @@ from serq.syntax.tokens import WORD, Tokens
 class Draft:
     """Tokens with the places of nodes in them; the last token is the empty one at the end.
 
-    texts, lines: what each token says, and the line it was written on; words: which are words.
+    texts, places: what each token says, and the line and column it was written at. words: which are
+    words of letters.
     partner: of a bracket, the index of its other half. starts, ends: the token at which a node that
     starts or ends at this place (line, column) does so, also where that token is left out.
     """
 
     texts: list[str]
-    lines: list[int]
+    places: list[tuple[int, int]]
     words: list[bool]
     partner: dict[int, int]
     starts: dict[tuple[int, int], int]
@@ -30,32 +32,29 @@ class Draft:
     @classmethod
     def of(cls, tokens: Tokens) -> Draft:
         """Every token of a program."""
-        places = list(zip(tokens.lines, tokens.columns, tokens.texts, strict=True))
+        places = list(zip(tokens.lines, tokens.columns, strict=True))
+        ends = [(line, column + len(text)) for (line, column), text in zip(places, tokens.texts, strict=True)]
         return cls(
             tokens.texts,
-            tokens.lines,
+            places,
             [kind == WORD for kind in tokens.kinds],
             tokens.partner,
-            {(line, column): i for i, (line, column, _) in enumerate(places)},
-            {(line, column + len(text)): i for i, (line, column, text) in enumerate(places)},
+            {place: i for i, place in enumerate(places)},
+            {place: i for i, place in enumerate(ends)},
         )
 
     def without(self, dropped: Collection[int]) -> Draft:
         """The draft without some of its tokens."""
         kept = [i for i in range(len(self.texts)) if i not in dropped]
-        place = {old: new for new, old in enumerate(kept)}
-        after: list[int] = []
-        count = 0
-        for i in range(len(self.texts)):
-            after.append(count)
-            count += i not in dropped
+        # How many kept tokens stand before each token: its new index, if it is kept itself.
+        before = list(accumulate((i not in dropped for i in range(len(self.texts))), initial=0))
         return Draft(
             [self.texts[i] for i in kept],
-            [self.lines[i] for i in kept],
+            [self.places[i] for i in kept],
             [self.words[i] for i in kept],
-            {place[i]: place[j] for i, j in self.partner.items() if i in place},
-            {at: after[i] for at, i in self.starts.items()},
-            {at: after[i] - (i in dropped) for at, i in self.ends.items()},
+            {before[i]: before[j] for i, j in self.partner.items() if i not in dropped},
+            {at: before[i] for at, i in self.starts.items()},
+            {at: before[i + 1] - 1 for at, i in self.ends.items()},
         )
 
     def range(self, at: Span) -> tuple[int, int]:

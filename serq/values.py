@@ -36,10 +36,12 @@ def power(a: float, b: float) -> float:
 
 
 def floor(x: float) -> float:
+    """The largest whole number not above x; infinities and NaN stay."""
     return float(math.floor(x)) if -INF < x < INF else x
 
 
 def ceil(x: float) -> float:
+    """The smallest whole number not below x; infinities and NaN stay."""
     return float(math.ceil(x)) if -INF < x < INF else x
 
 
@@ -54,10 +56,12 @@ def maximum(a: float, b: float) -> float:
 
 
 def sqrt(x: float) -> float:
+    """The square root; of a negative number it is not a number."""
     return math.sqrt(x) if x >= 0 else NAN
 
 
 def exp(x: float) -> float:
+    """e to the power x; overflow is infinite."""
     try:
         return math.exp(x)
     except OverflowError:
@@ -65,11 +69,10 @@ def exp(x: float) -> float:
 
 
 def ln(x: float) -> float:
+    """The natural logarithm; -inf at 0, not a number below."""
     if x > 0:
         return math.log(x)
     return -INF if x == 0 else NAN
-
-
 
 
 FUNCTIONS: dict[str, Callable[..., float]] = {

@@ -1,0 +1,289 @@
+"""Expressions, by walking their trees (`serq.ir.expr`)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypeVar, Union
+
+from attrs import frozen
+
+from serq.diagnostics import InternalError
+from serq.ir.expr import (
+    Attr,
+    Binary,
+    Conditional,
+    Draw,
+    Expr,
+    Fold,
+    Func,
+    Local,
+    Num,
+    Observable,
+    Place,
+    RegisterRead,
+    Summary,
+    Unary,
+    Var,
+)
+from serq.machine.draws import Stream
+from serq.machine.plain.state import Engine, Entry, Hold, Line, Machine, Part, Pool, Run, Session
+from serq.machine.summaries import SUMMARIES
+from serq.values import FUNCTIONS, divide, power, show
+
+T = TypeVar("T")
+
+
+@frozen
+class Here:
+    """What an expression can see. subject: what a key ranks or a predicate is about."""
+
+    machine: Machine
+    session: Session | None = None
+    attributes: Mapping[str, float] | None = None
+    draws: Stream | None = None
+    engine: Engine | None = None
+    subject: Union[Run, Hold, Part, Entry, None] = None
+
+
+def of_session(m: Machine, s: Session, draws: Stream | None = None) -> Here:
+    """Where a session's statements, or with no draws the headers of its holds, are read."""
+    return Here(m, s, s.attributes, draws)
+
+
+def is_true(e: Expr, here: Here) -> bool:
+    return value(e, here) != 0
+
+
+def value(e: Expr, here: Here) -> float:
+    """The value of `e`; tests give 1 or 0."""
+    match e:
+        case Num(value=number):
+            return number
+        case Attr(name=name):
+            return _required(here.attributes, e)[name]
+        case Var(name=name):
+            return float(_variable(name, here))
+        case RegisterRead(engine=engine, name=name):
+            member = here.machine.stages[engine][0]
+            assert isinstance(member, Engine)
+            return member.registers[name]
+        case Local(name=name):
+            return _required(here.engine, e).locals[name]
+        case Observable():
+            return float(_observable(e, here))
+        case Summary(function=function, observation=observation):
+            return SUMMARIES[function](here.machine.observes[observation].values)
+        case Draw(law=law, arguments=arguments):
+            drawn: float = getattr(_required(here.draws, e), law)(*_values(arguments, here))
+            return drawn
+        case Func(function=function, arguments=arguments):
+            return FUNCTIONS[function](*_values(arguments, here))
+        case Fold(kind=kind, terms=terms):
+            total, *rest = _values(terms, here)
+            for term in rest:
+                total = total + term if kind == "sum" else FUNCTIONS[kind](total, term)
+            return total
+        case Unary(operator="-", operand=operand):
+            return -value(operand, here)
+        case Unary(operand=operand):
+            return float(not is_true(operand, here))
+        case Binary(operator="&&", left=left, right=right):
+            return float(is_true(left, here) and is_true(right, here))
+        case Binary(operator="||", left=left, right=right):
+            return float(is_true(left, here) or is_true(right, here))
+        case Binary(operator=operator, left=left, right=right):
+            return float(_combine(operator, value(left, here), value(right, here)))
+        case Conditional(test=test, then=then, otherwise=otherwise):
+            return value(then if is_true(test, here) else otherwise, here)
+
+
+def _values(expressions: Sequence[Expr], here: Here) -> list[float]:
+    return [value(e, here) for e in expressions]
+
+
+def _required(thing: T | None, e: Expr) -> T:
+    if thing is None:
+        raise InternalError(f"{e!r} read where it has no meaning")
+    return thing
+
+
+def _combine(operator: str, a: float, b: float) -> float:
+    match operator:
+        case "+":
+            return a + b
+        case "-":
+            return a - b
+        case "*":
+            return a * b
+        case "/":
+            return divide(a, b)
+        case "^":
+            return power(a, b)
+        case "<":
+            return a < b
+        case "<=":
+            return a <= b
+        case ">":
+            return a > b
+        case ">=":
+            return a >= b
+        case "==":
+            return a == b
+        case "!=":
+            return a != b
+    raise InternalError(f"no operator {operator}")
+
+
+def _variable(name: str, here: Here) -> float:
+    """A context variable; `serq.ir.moments.VARIABLES` says what each one is."""
+    m, e = here.machine, here.engine
+    match name, here.subject:
+        case "now", _:
+            return m.now
+        case "arrived", _:
+            return m.arrived
+        case "decoding", Run(is_decode=is_decode):
+            return is_decode
+        case "admission", Run(session=session) | Part(hold=Hold(session=session)):
+            return session.admission
+        case "remaining", Run(remaining=remaining):
+            return remaining
+        case "decoding", Part(hold=Hold(session=Session(stands=stands))):
+            return isinstance(stands, Run) and stands.is_decode
+        case "position", Part(position=position):
+            return position
+        case "waited", Hold(joined=joined):
+            return m.now - joined
+        case "size", Entry(units=units):
+            return units
+        case "age", Entry(released=released):
+            return m.now - released
+        case "last", Entry(released=released):
+            return released
+        case "waiting", Entry(session=session):
+            return isinstance(session.stands, Hold)
+    if e is not None:
+        match name:
+            case "running.count" | "residents":
+                return len(e.runs)
+            case "running.decoding":
+                return sum(run.is_decode for run in e.runs)
+            case "running.kv_decode":
+                return e.held(e.runs, True)
+            case "running.kv_prefill":
+                return e.held(e.runs, False)
+            case "running.preempted":
+                return e.preempted
+            case "waiting.count":
+                return e.waiting()
+            case "waiting.admitted":
+                return e.admitted
+            case "batch.tokens" | "tokens":
+                return e.given(True, False)
+            case "batch.prefilled" | "prefilled":
+                return e.given(False)
+            case "batch.decoding" | "decoders":
+                return e.decoders()
+            case "batch.kv_decode" | "kv_decode":
+                return e.held(list(e.batch), True)
+            case "batch.kv_prefill" | "kv_prefill":
+                return e.held(list(e.batch), False)
+            case "batch.attention" | "attention":
+                return e.attention()
+            case "demand":
+                return e.demand()
+            case "served":
+                return e.served
+    raise InternalError(f"variable {name} read at the wrong moment")
+
+
+def _observable(e: Observable, here: Here) -> float:
+    """A call that reads the live state."""
+    m = here.machine
+    if e.place.name in m.stages:
+        stage = stage_at(e.place, here)
+        match e.function, stage:
+            case "queue", _:
+                return stage.present
+            case "busy", _:
+                return stage.busy
+            case "work", _:
+                return stage.work(m.now)
+            case "budget_left", Engine():
+                return budget_left(stage, m)
+    else:
+        pool = pool_at(e.place, here)
+        match e.function:
+            case "used":
+                return pool.used
+            case "free":
+                return pool.rule.cap - pool.used
+            case "holders":
+                return pool.holders
+            case "queued":
+                return len(pool.queue)
+            case "blocksize":
+                return pool.rule.block or 0.0
+            case "cachedin":
+                entry = None if here.session is None else pool.own(here.session)
+                return 0.0 if entry is None else entry.units
+    raise InternalError(f"the plain machine has no {e.function}")
+
+
+def stage_at(place: Place, here: Here) -> Line | Engine:
+    """The stage, or the member of a family, that a place names."""
+    return _member(place, here.machine.stages[place.name], here)
+
+
+def pool_at(place: Place, here: Here) -> Pool:
+    """The pool, or the member of a family, that a place names."""
+    return _member(place, here.machine.pools[place.name], here)
+
+
+def _member(place: Place, members: list[Any], here: Here) -> Any:
+    if place.index is None:
+        return members[0]
+    index, size = value(place.index, here), len(members)
+    if not (0 <= index < size and index == int(index)):
+        facts = {"name": place.name, "value": show(index), "size": size, "last": size - 1}
+        here.machine.fail("SQ0603", place.at, **facts)
+    return members[int(index)]
+
+
+# ---------------------------------------------------------------- budgets
+
+
+def limits(e: Engine, m: Machine) -> tuple[float, float]:
+    """The budget of an iteration and the most that one run may get of it, both read now."""
+    here = Here(m, draws=m.draws, engine=e)
+    budget = value(e.rule.tokens_cap, here)
+    for let in e.rule.schedule.lets:
+        e.locals[let.name] = value(let.value, here)
+    each = e.rule.schedule.each_at_most
+    return budget, float("inf") if each is None else value(each, here)
+
+
+def in_order(runs: Iterable[Run]) -> list[Run]:
+    """By admission number, then as they joined."""
+    return sorted(runs, key=lambda run: run.session.admission)
+
+
+def share(run: Run, left: float, each: float) -> float:
+    """Tokens for a run when `left` are left: 0 where the granule does not fit (section 4, step 2)."""
+    if run.is_decode:
+        return min(1.0, run.remaining, left)
+    n, granule = min(run.remaining, each, left), run.engine.rule.granule
+    if granule is None or n == run.remaining:
+        return n
+    return FUNCTIONS["floor"](n / granule) * granule if n >= granule else 0.0
+
+
+def budget_left(e: Engine, m: Machine) -> float:
+    """Tokens for newcomers: of the try that reads it, or what the present runs would leave."""
+    if e.offer is not None:
+        return e.offer
+    left, each = limits(e, m)
+    for run in in_order(e.runs):
+        if left > 0:
+            left -= share(run, left, each)
+    return left

@@ -1,0 +1,402 @@
+"""Holds and pools: admission, caches, growth and preemption (semantics, sections 5 to 7)."""
+
+from __future__ import annotations
+
+from math import inf
+
+from attrs import frozen
+
+from serq.ir.expr import Expr, Observable, RegisterRead, Var, walk
+from serq.ir.server import Hold as HoldStatement
+from serq.machine.plain import lines
+from serq.machine.plain.evaluate import Here, is_true, of_session, pool_at, value
+from serq.machine.plain.state import (
+    Ended,
+    Entry,
+    Growth,
+    Hold,
+    Job,
+    Line,
+    Machine,
+    Part,
+    Pool,
+    Preempted,
+    Run,
+    Session,
+)
+from serq.machine.values import show
+from serq.source import Span
+
+
+@frozen
+class Need:
+    """What a hold asks of one pool, in whole blocks: `units` to take, `room` to find."""
+
+    pool: Pool
+    units: float
+    room: float
+
+
+# ---------------------------------------------------------------- asking and admitting
+
+
+def ask(m: Machine, s: Session, statement: HoldStatement) -> Hold:
+    """The session joins the queue of the hold's first pool; one whose demand can never fit ends."""
+    here = of_session(m, s)
+    pools = [pool_at(part.place, here) for part in statement.parts]
+    hold = Hold(s, statement, pools, m.now)
+    for pool, part in zip(pools, statement.parts, strict=True):
+        for asked in (part.units, part.reserve):
+            if asked is None:
+                continue
+            amount = pool.round_up(_amount(m, hold, pool, asked))
+            if amount > pool.rule.cap and _is_lasting(asked):
+                pool.tally.rejected += 1
+                raise Ended
+    _wait(hold)
+    return hold
+
+
+def _is_lasting(e: Expr) -> bool:
+    """Whether `e` reads attributes and numbers only, so that waiting will not change it."""
+    return not any(isinstance(node, (Observable, Var, RegisterRead)) for node in walk(e))
+
+
+def _amount(m: Machine, hold: Hold, pool: Pool, asked: Expr) -> float:
+    amount = value(asked, of_session(m, hold.session))
+    if not amount >= 0:
+        facts = {"name": pool.rule.name, "value": show(amount)}
+        m.fail("SQ0613", hold.statement.at, session=hold.session, **facts)
+    return amount
+
+
+def _wait(hold: Hold) -> None:
+    queue = hold.pools[0].queue
+    queue.insert(0 if hold.returned else len(queue), hold)
+    hold.session.stands = hold
+
+
+def head(m: Machine, pool: Pool) -> Hold | None:
+    """The hold to try next: one that was returned, else the least by the keys, first come first."""
+    if not pool.queue or pool.queue[0].returned:
+        return pool.queue[0] if pool.queue else None
+
+    def rank(hold: Hold) -> list[float]:
+        here = Here(m, hold.session, hold.session.attributes, subject=hold)
+        return [value(key, here) for key in pool.rule.queue_keys or ()]
+
+    return min(pool.queue, key=rank)
+
+
+def needs(m: Machine, hold: Hold) -> list[Need]:
+    """The header of a hold, as it reads now."""
+    found = []
+    for pool, part in zip(hold.pools, hold.statement.parts, strict=True):
+        units = _amount(m, hold, pool, part.units)
+        room = units if part.reserve is None else max(units, _amount(m, hold, pool, part.reserve))
+        found.append(Need(pool, pool.round_up(units), pool.round_up(room)))
+    return found
+
+
+def fits(asked: list[Need]) -> bool:
+    return all(need.pool.has_room(need.room) for need in asked)
+
+
+def serve_queues(m: Machine) -> bool:
+    """Pool by pool: growths that now fit, then waiting holds, unless an engine admits them.
+
+    Called whenever units come back. Returns whether anybody got something.
+    """
+    moved = False
+    for pool in m.all_pools():
+        while pool.growths and pool.has_room(pool.growths[0].units, pool.growths[0].part):
+            growth = pool.growths.pop(0)
+            enlarge(m, growth.part, growth.units)
+            _make_ready(m, growth.part.hold.session)
+            moved = True
+        while pool.rule.engine is None and (hold := head(m, pool)) and fits(asked := needs(m, hold)):
+            admit(m, hold, asked)
+            moved = True
+    return moved
+
+
+def admit(m: Machine, hold: Hold, asked: list[Need]) -> None:
+    """The units of a hold that fits are taken, in all its pools together."""
+    s, first = hold.session, hold.pools[0]
+    first.queue.remove(hold)
+    first.tally.queue_admissions += 1
+    first.tally.wait_sum += m.now - hold.joined
+    hold.returned, hold.advanced = False, False
+    hold.admission = m.admissions
+    s.admission = float(m.admissions)
+    m.admissions += 1
+    consumed = [0.0 for _ in asked]
+    if hold.statement.cache is not None:
+        reuse = inf
+        if hold.statement.reuse is not None:
+            # A bound below 0, or not a number, lets nothing be reused.
+            reuse = max(0.0, value(hold.statement.reuse, of_session(m, s)))
+        consumed = [_consume(need.pool, s, need.pool.round_down(reuse)) for need in asked]
+        s.attributes["cached"] = max(consumed)
+    for need, position in zip(asked, consumed, strict=True):
+        part = Part(hold, need.pool, need.room, position)
+        hold.parts.append(part)
+        need.pool.parts.append(part)
+        need.pool.tally.admissions += 1
+        enlarge(m, part, need.units)
+    s.holds.append(hold)
+    _make_ready(m, s)
+
+
+def _make_ready(m: Machine, s: Session) -> None:
+    s.stands = None
+    m.ready.append(s)
+
+
+# ---------------------------------------------------------------- the cache
+
+
+def _consume(pool: Pool, s: Session, most: float) -> float:
+    """The session's entry is used, up to `most` units; what is left of it is dead."""
+    entry = pool.own(s)
+    if entry is None:
+        return 0.0
+    used = min(entry.units, most)
+    entry.units -= used
+    entry.dead = True
+    if entry.units <= 0:
+        pool.entries.remove(entry)
+    return used
+
+
+def leave(m: Machine, pool: Pool, s: Session, units: float) -> None:
+    """A prefix stays behind, in place of the session's entry."""
+    drop(pool, s)
+    if units > 0:
+        pool.entries.append(Entry(s, units, m.now, m.take_number(), s.attributes.copy()))
+
+
+def drop(pool: Pool, s: Session) -> None:
+    """The session's own entry goes."""
+    entry = pool.own(s)
+    if entry is not None:
+        pool.entries.remove(entry)
+
+
+def enlarge(m: Machine, part: Part, units: float) -> None:
+    """Allocate more to a part, for which there is room once enough is evicted."""
+    make_room(m, part.pool, units)
+    part.units += units
+
+
+def make_room(m: Machine, pool: Pool, units: float) -> None:
+    """Evict prefixes, the least first, until `units` more fit beside those that stay."""
+    while pool.entries and pool.used + units + pool.cached > pool.rule.cap:
+
+        def rank(entry: Entry) -> tuple[list[float], int]:
+            here = Here(m, entry.session, entry.attributes, m.draws, subject=entry)
+            return [value(key, here) for key in pool.rule.evict_keys or ()], entry.number
+
+        _evict(m, pool, min(pool.entries, key=rank))
+
+
+def _evict(m: Machine, pool: Pool, entry: Entry) -> None:
+    """The entry goes, or its last block."""
+    gone = entry.units if pool.rule.block is None else min(entry.units, pool.rule.block)
+    if pool.rule.spill is not None:
+        _spill(m, pool, Entry(entry.session, gone, entry.released, entry.number, entry.copied, entry.dead))
+    pool.tally.evicted_units += gone
+    entry.units -= gone
+    if entry.units <= 0:
+        pool.tally.evicted_entries += 1
+        pool.entries.remove(entry)
+
+
+def _spill(m: Machine, pool: Pool, piece: Entry) -> None:
+    """What is evicted appears in the tier at once; the job that carries it keeps nobody waiting.
+
+    Room is made in the tier for what is there before, so that the last piece may exceed its cap.
+    """
+    spill = pool.rule.spill
+    assert spill is not None
+    here = Here(m, piece.session, piece.attributes, m.draws, subject=piece)
+    if not is_true(spill.condition, here):
+        return
+    pool.tally.spills += 1
+    work = value(spill.work, here)
+    tiers, stages, index = m.pools[spill.tier], m.stages[spill.via], pool.index or 0
+    tier = tiers[index] if len(tiers) > 1 else tiers[0]
+    stage = stages[index] if len(stages) > 1 else stages[0]
+    make_room(m, tier, 0.0)
+    entry = tier.own(piece.session)
+    if entry is None:
+        leave(m, tier, piece.session, piece.units)
+    else:
+        entry.units += piece.units
+    if work > 0:
+        assert isinstance(stage, Line)
+        lines.join(m, stage, None, work)
+
+
+# ---------------------------------------------------------------- giving back
+
+
+def give_back(m: Machine, part: Part) -> None:
+    """A part is released; under `cache`, what is computed of it stays behind."""
+    hold, pool = part.hold, part.pool
+    s, cache = hold.session, hold.statement.cache
+    hold.parts.remove(part)
+    left = 0.0
+    if cache is not None:
+        computed = part.position if hold.advanced else part.units
+        left = min(value(cache, of_session(m, s, s.draws)), computed)
+    pool.parts.remove(part)
+    if cache is not None:
+        leave(m, pool, s, pool.round_down(left))
+
+
+def give_all_back(m: Machine, hold: Hold) -> None:
+    """The session loses a hold: its body is left before its end."""
+    for part in list(hold.parts):
+        give_back(m, part)
+    hold.session.holds.remove(hold)
+
+
+def end(m: Machine, hold: Hold) -> None:
+    """The body is over; a leased part stays, the others go, and who fits now is admitted."""
+    s, lease = hold.session, hold.statement.lease
+    here = of_session(m, s, s.draws)
+    kept = None if lease is None else pool_at(lease[0], here)
+    for part in list(hold.parts):
+        if part.pool is not kept:
+            give_back(m, part)
+    s.holds.remove(hold)
+    s.attributes["computed"] = 0.0
+    if lease is not None and hold.parts:
+        part, lasts = hold.parts[0], value(lease[1], here)
+        part.leased = True
+        s.leases.append(part)
+        if not lasts >= inf:
+            m.schedule(m.now + (lasts if lasts > 0 else 0.0), lambda: end_lease(m, part))
+    serve_queues(m)
+
+
+def end_lease(m: Machine, part: Part) -> None:
+    """The units of a lease come back, if they have not before."""
+    if not part.leased:
+        return
+    part.leased = False
+    part.hold.session.leases.remove(part)
+    give_back(m, part)
+    serve_queues(m)
+
+
+def innermost(s: Session, pool: Pool) -> Part | None:
+    """What the session's innermost hold on a pool has of it."""
+    return next((part for hold in reversed(s.holds) for part in hold.parts if part.pool is pool), None)
+
+
+def release(m: Machine, s: Session, pool: Pool) -> None:
+    """The innermost hold's units on the pool come back now, or a lease ends."""
+    part = innermost(s, pool)
+    leased = next((part for part in reversed(s.leases) if part.pool is pool), None)
+    if part is not None:
+        give_back(m, part)
+        serve_queues(m)
+    elif leased is not None:
+        end_lease(m, leased)
+
+
+# ---------------------------------------------------------------- growing
+
+
+def grow(m: Machine, s: Session, pool: Pool, units: float) -> bool:
+    """Enlarge the innermost hold, at the cost of others if need be; True when it has to wait."""
+    part = innermost(s, pool)
+    if part is None:
+        return False
+    units = pool.round_up(units)
+    while not pool.has_room(units, part):
+        victim = choose_victim(m, pool)
+        if victim is None:
+            s.stands = Growth(part, units)
+            pool.growths.append(s.stands)
+            return True
+        preempt(m, victim)
+    enlarge(m, part, units)
+    return False
+
+
+def load(m: Machine, s: Session, pool: Pool, tokens: float, at: Span | None) -> None:
+    """`tokens` more of the innermost hold are computed: they came from elsewhere."""
+    part = innermost(s, pool)
+    if part is None:
+        return
+    if part.position + tokens > part.units:
+        facts = {"value": show(tokens), "units": show(part.units), "position": show(part.position)}
+        m.fail("SQ0614", at, session=s, name=pool.rule.name, **facts)
+    part.position += tokens
+    part.hold.advanced = True
+
+
+def choose_victim(m: Machine, pool: Pool) -> Part | None:
+    """Whose hold is taken when a growth does not fit; None: nobody's.
+
+    In an engine's memory: of the sessions with a run there. The least keys, then the latest admitted.
+    """
+    rule = pool.rule.preempt
+    if rule is None:
+        return None
+    owner = pool.rule.memory_of
+    engine = None if owner is None else m.stages[owner][pool.index or 0]
+
+    def may_lose(part: Part) -> bool:
+        stands = part.hold.session.stands
+        return not part.leased and (engine is None or (isinstance(stands, Run) and stands.engine is engine))
+
+    def rank(part: Part) -> tuple[list[float], int]:
+        here = Here(m, part.hold.session, part.hold.session.attributes, subject=part)
+        return [value(key, here) for key in rule.keys], -part.hold.admission
+
+    return min(filter(may_lose, pool.parts), key=rank, default=None)
+
+
+def preempt(m: Machine, part: Part) -> None:
+    """The victim loses its hold with everything inside, and waits for it again."""
+    hold, pool, s = part.hold, part.pool, part.hold.session
+    position, rule = part.position, part.pool.rule.preempt
+    assert rule is not None
+    pool.tally.preemptions += 1
+    _interrupt(m, s)
+    if hold.preempted_at >= position:
+        pool.stuck.add(s.serial)
+    hold.preempted_at = position
+    for inner in reversed(s.holds[s.holds.index(hold) :]):
+        give_all_back(m, inner)
+    s.attributes["computed"] = position
+    hold.pools = [pool_at(p.place, of_session(m, s)) for p in hold.statement.parts]
+    hold.joined, hold.returned = m.now, rule.requeue == "head"
+    _wait(hold)
+    if s.program.gi_running:  # it is the grower itself
+        serve_queues(m)
+        raise Preempted(hold)
+    s.program.throw(Preempted(hold))
+
+
+def _interrupt(m: Machine, s: Session) -> None:
+    """Take a session away from wherever it works or waits."""
+    match s.stands:
+        case Run() as run:
+            run.engine.runs.remove(run)
+            run.engine.batch.pop(run, None)
+            s.tokens.lost_at = run.engine
+        case Job() as job:
+            lines.cancel(m, job)
+        case Hold() as hold:
+            hold.pools[0].queue.remove(hold)
+        case Growth() as growth:
+            growth.part.pool.growths.remove(growth)
+        case None:
+            if s in m.ready:
+                m.ready.remove(s)
+    s.stands = None

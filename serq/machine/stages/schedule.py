@@ -1,0 +1,132 @@
+"""Schedules made ready to run: each statement becomes a step, a function without arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from math import inf
+from typing import TYPE_CHECKING, Any
+
+from serq.ir.expr import Expr
+from serq.ir.schedule import Admit, Advance, ExclusivePrefill, ScheduleBranch, SetRegister
+from serq.ir.schedule import ScheduleStatement as Statement
+from serq.machine.code import compile_truth, compile_value
+from serq.machine.scope import ENGINE_VARIABLES, RUN_VARIABLES, RunScope
+from serq.machine.stages.run import Run
+from serq.values import show
+
+if TYPE_CHECKING:
+    from serq.machine.stages.engine import EngineMember
+
+Step = Callable[[], None]
+
+
+class AdvanceCode:
+    """`advance running` made ready: `only` and `keys` take a run (or a phase); None if not written."""
+
+    __slots__ = ("keys", "only")
+
+    def __init__(
+        self,
+        only: Callable[[Any], Any] | None,
+        keys: Callable[[Any], tuple[float, ...]] | None,
+    ) -> None:
+        self.only = only
+        self.keys = keys
+
+
+def clause(engine: EngineMember, e: Expr, drawn: bool = False) -> Callable[[], float]:
+    """An expression of the engine's own clauses as a function; `drawn`: it may draw."""
+    scope = RunScope(engine.machine, ENGINE_VARIABLES, draws="m.machine_draws" if drawn else None)
+    scope.lent["e"] = engine
+    return compile_value(e, scope, "", scope.lent)
+
+
+def compile_schedule(engine: EngineMember, statements: Sequence[Statement]) -> list[Step]:
+    """The steps of one iteration, in order."""
+    if statements and isinstance(statements[0], ExclusivePrefill):
+        admit = next(s for s in statements if isinstance(s, Admit))
+        condition = None if admit.condition is None else clause(engine, admit.condition)
+        return [lambda: engine.exclusive(condition, admit)]
+    return [_step(engine, s) for s in statements]
+
+
+def per_run_expressions(statements: Sequence[Statement]) -> Iterator[Expr]:
+    """The expressions of a schedule that are read once for each run: keys and `only`."""
+    for s in statements:
+        match s:
+            case Advance(keys=keys, only=only):
+                yield from keys
+                if only is not None:
+                    yield only
+            case Admit(only=only) if only is not None:
+                yield only
+            case ScheduleBranch(then=then, otherwise=otherwise):
+                yield from per_run_expressions(then)
+                yield from per_run_expressions(otherwise)
+
+
+def _step(engine: EngineMember, s: Statement) -> Step:
+    match s:
+        case Advance(order=order, keys=keys, only=only):
+            allowed = None if only is None else _of_run(engine, compile_truth, only)
+            code = AdvanceCode(allowed, _order(engine, order, keys))
+            return lambda: engine.residents.advance(code)
+        case Admit(only=only, condition=condition):
+            allowed = None if only is None else _of_run(engine, compile_truth, only)
+            test = None if condition is None else clause(engine, condition)
+            return lambda: engine.admit(test, allowed, s)
+        case ScheduleBranch():
+            return _branch(engine, s)
+        case SetRegister():
+            return _assignment(engine, s)
+        case ExclusivePrefill():
+            raise AssertionError("`exclusive prefill` comes first")
+
+
+def _branch(engine: EngineMember, s: ScheduleBranch) -> Step:
+    guard = clause(engine, s.test)
+    then, otherwise = compile_schedule(engine, s.then), compile_schedule(engine, s.otherwise)
+
+    def branch() -> None:
+        value = guard()
+        if value != 0 and value != 1:
+            engine.machine.bad_guard(value, None, s.at)
+        for step in then if value else otherwise:
+            step()
+
+    return branch
+
+
+def _assignment(engine: EngineMember, s: SetRegister) -> Step:
+    slot, read = engine.register_slots[s.register], clause(engine, s.value)
+
+    def assign() -> None:
+        value = float(read())
+        if not -inf < value < inf:
+            engine.machine.fail("SQ0619", s.at, name=s.register, value=show(value))
+        engine.registers[slot] = value
+
+    return assign
+
+
+def _of_run(engine: EngineMember, compile: Any, e: Expr) -> Callable[[Run], Any]:
+    """A key or predicate as a function of a run."""
+    names = {**ENGINE_VARIABLES, **RUN_VARIABLES}
+    scope = RunScope(engine.machine, names, attributes="r.session.attributes")
+    scope.lent["e"] = engine
+    function: Callable[[Run], Any] = compile(e, scope, "r", scope.lent)
+    return function
+
+
+def _order(
+    engine: EngineMember, order: str, keys: tuple[Expr, ...]
+) -> Callable[[Run], tuple[float, ...]] | None:
+    if order == "decode first":
+        return lambda r: (not r.is_decode,)
+    if order == "admission" or not keys:
+        return None
+    read = [_of_run(engine, compile_value, k) for k in keys]
+    if len(read) == 1:
+        only_key = read[0]
+        return lambda r: (only_key(r),)
+    return lambda r: tuple(f(r) for f in read)
