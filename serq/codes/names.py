@@ -204,7 +204,7 @@ CODES: dict[str, Code] = {
     # ------------------------------------------------------------ use, args.number
     "SQ0250": Code(
         title='`use "{path}"` names nothing that can be used',
-        help='a program uses "std/args" or "std/kvt"; definitions are written in the program itself',
+        help='a program uses "std/args", "std/kvt" or a file of definitions, `use "NAME.sq";`',
     ),
     "SQ0251": Code(
         title="an input cannot be declared here",

@@ -55,6 +55,16 @@ CODES: dict[str, Code] = {
         help="leave the trace out, or declare a workload and a server",
     ),
     # ------------------------------------------------------------ writing files
+    "SQ0932": Code(
+        title="the library `{path}` cannot be read",
+        help="a library is a `.sq` file; its path is relative to the file that uses it",
+        why="Its definitions are part of the program's meaning, so nothing can be checked without them.",
+    ),
+    "SQ0933": Code(
+        title="`{path}` is being read already: {chain}",
+        help="move what both need into a file that uses neither",
+        why="A definition uses only earlier ones; files that use each other have no order.",
+    ),
     "SQ0930": Code(title="cannot write {path}: {reason}"),
     # ------------------------------------------------------------ programs as JSON
     "SQ0940": Code(title="`{path}` is not JSON: {reason}", help="`serq ir FILE` writes a program as JSON"),

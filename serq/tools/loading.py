@@ -10,6 +10,7 @@ from attrs import evolve, frozen
 
 from serq.diagnostics import Diagnostic, ProgramError, Sink, diagnose
 from serq.source import SourceFile
+from serq.tools.libraries import join_libraries
 from serq.tools.reading import read_json_text, read_source
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ def _load_text(text: SourceFile, sets: Mapping[str, float | str], defs: Mapping[
     sink = Sink({text.name: text})
     parsed = parse_program(text, sink)
     program = check_program(
-        parsed.tree,
+        join_libraries(parsed.tree, text, sink),
         sink,
         sets=sets,
         defs=defs,
