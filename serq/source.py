@@ -30,10 +30,11 @@ class Span:
 
 @frozen
 class SourceFile:
-    """A program's text with the name it is shown under."""
+    """A file's text with the name it is shown under; first: the number of its first line, for an excerpt."""
 
     name: str
     text: str
+    first: int = 1
     lines: tuple[str, ...] = field(init=False, repr=False, eq=False)
 
     @lines.default
@@ -43,4 +44,5 @@ class SourceFile:
 
     def line(self, number: int) -> str:
         """Line `number` (from 1) without its end, or "" when there is none."""
-        return self.lines[number - 1] if 0 < number <= len(self.lines) else ""
+        at = number - self.first
+        return self.lines[at] if 0 <= at < len(self.lines) else ""

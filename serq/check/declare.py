@@ -190,6 +190,9 @@ class Declarations:
                     if part.name.text in engine.capacities:
                         self.complaints.say("SQ0210", part.name.at, kind="capacity", name=part.name.text)
                     engine.capacities[part.name.text] = Capacity(cap or 0.0, part.name.at, many)
+                case tree.Schedule():
+                    engine.lets |= {let.name.text: None for let in part.late_lets}
+                    engine.lets |= {let.name.text: let.name.at for let in part.lets}
                 case tree.Register():
                     self.register(part, engine)
                 case _:

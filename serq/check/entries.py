@@ -18,7 +18,7 @@ from serq.check.relations import Relation
 from serq.check.resolve import LARGEST
 from serq.check.show import count
 from serq.check.stations import Station, is_tier
-from serq.check.trees import FIELDS, changed, draws, nothing, nothing_runs
+from serq.check.trees import FIELDS, changed, draws, nothing, nothing_runs, rebuild
 from serq.diagnostics import Note
 from serq.source import Span
 from serq.syntax import tree
@@ -111,22 +111,23 @@ class EntryWriter:
     # ---------------------------------------------------------------- copies of nodes
 
     def rewrite(self, node: T, scope: Scope | None) -> T:
-        """A node as it reads where the entry is called."""
+        """A node as it reads where the entry is called; outside of entries only calls change."""
         new: Any = node
-        if scope is not None and not self.spend(scope):
-            return node
-        if isinstance(node, tuple):
-            new = tuple(self.rewrite(part, scope) for part in node)
-        elif isinstance(node, tree.Block):
+        if isinstance(node, tree.Block):
             new = self.block(node, scope)
+        elif scope is None:
+            return rebuild(node, lambda part: self.rewrite(part, None))
+        elif not self.spend(scope):
+            return node
+        elif isinstance(node, tuple):
+            new = tuple(self.rewrite(part, scope) for part in node)
         elif isinstance(node, Span):
-            new = node if scope is None else used_at(node, scope.use)
-        elif isinstance(node, tree.Reference) and scope is not None:
+            new = used_at(node, scope.use)
+        elif isinstance(node, tree.Reference):
             new = self.reference(node, scope)
         elif type(node) in FIELDS:
             parts = {n: self.rewrite(getattr(node, n), scope) for n in FIELDS[type(node)]}
-            if scope is not None:
-                self.rename(node, parts, scope)
+            self.rename(node, parts, scope)
             new = type(node)(**parts)
         return new  # type: ignore[no-any-return]
 
@@ -234,7 +235,7 @@ class EntryWriter:
         if entry is None:
             other = station.entry(verb, s.source is None)
             code = "SQ0387" if other is None else "SQ0388"
-            form = f"{verb} (…)" if s.source is not None else f"{verb} (…) from …"
+            form = f"{verb} (…) from …" if s.source is not None else f"{verb} (…)"
             known = ", ".join(f"`{e.verb.text}`" for e in station.entries) or "none"
             missing = self.complaints.missing
             missing(code, s.at, queue=name, verb=verb, form=form, known=known)

@@ -111,7 +111,7 @@ class Expander:
     known: dict[str, Body] = field(factory=dict)
     written: int = 0
     inside: str | None = None
-    _depths: dict[Any, int] = field(factory=dict)
+    _measures: dict[Any, tuple[int, int]] = field(factory=dict)
 
     # ---------------------------------------------------------------- definitions
 
@@ -155,10 +155,6 @@ class Expander:
 
     def expand(self, node: T) -> T:
         """`node` with every use of a definition in it written out."""
-        if isinstance(node, tuple):
-            changed = tuple(self.expand(part) for part in node)
-            same = all(a is b for a, b in zip(node, changed, strict=True))
-            return node if same else changed  # type: ignore[return-value]
         if isinstance(node, tree.Block):
             return self.expand_block(node)  # type: ignore[return-value]
         if isinstance(node, tree.Call) and (node.name.text in self.later):
@@ -269,6 +265,7 @@ class Expander:
         if self.written > LARGEST:
             return node
         if isinstance(node, tree.Reference) and node.name.text in bindings:
+            self.written += self.size(bindings[node.name.text])
             return self.copy_reference(node, bindings, use)  # type: ignore[return-value]
         if isinstance(node, tree.CostRecord):
             return self.copy_record(node, bindings, use)  # type: ignore[return-value]
@@ -302,12 +299,21 @@ class Expander:
 
     def depth(self, node: Any) -> int:
         """How deep `node` is nested."""
+        return self.measure(node)[0]
+
+    def size(self, node: Any) -> int:
+        """How many parts `node` has, those that it shares counted each time."""
+        return self.measure(node)[1]
+
+    def measure(self, node: Any) -> tuple[int, int]:
+        """Depth and size of a node or of several."""
         if isinstance(node, tuple):
-            return max((self.depth(part) for part in node), default=0)
+            parts = [self.measure(part) for part in node]
+            return max((d for d, _ in parts), default=0), sum(n for _, n in parts)
         if type(node) not in FIELDS:
-            return 0
-        known = self._depths.get(node)
+            return 0, 0
+        known = self._measures.get(node)
         if known is None:
-            known = 1 + max((self.depth(getattr(node, n)) for n in FIELDS[type(node)]), default=0)
-            self._depths[node] = known
+            depth, size = self.measure(tuple(getattr(node, n) for n in FIELDS[type(node)]))
+            known = self._measures[node] = depth + 1, size + 1
         return known

@@ -138,7 +138,7 @@ class Expressions(Resolver):
                 case "<" | "<=" | ">" | ">=" | "==" | "!=" if same:
                     cost = None
                 case _:
-                    return self.mixed(e, here, f"{a} `{e.operator}` {b}")
+                    return self.mixed(e, here, f"`{e.operator}` between {a} and {b}")
         return Typed(fold.binary(e.operator, left.expr, right.expr, e.at), cost)
 
     def conditional(self, e: tree.Conditional, here: Standing) -> Typed:
@@ -192,7 +192,7 @@ class Expressions(Resolver):
         for j in range(int(n)):
             bound = {**here.bound, name: Bound(Typed(Num(float(j), at=e.variable.at)))}
             terms.append(self.lower(e.body, evolve(here, bound=bound)))
-            if terms[-1].wrong:
+            if terms[-1].wrong or self.is_overfull(name, e.at):
                 return WRONG
         if any(t.cost != terms[0].cost for t in terms):
             return self.mixed(e, here, "terms of different kinds")

@@ -108,10 +108,18 @@ def granule_fault(granule: float, schedule: Schedule) -> tuple[str, dict[str, An
         return "SQ0541", {"value": number(granule)}
     if any(isinstance(s, ExclusivePrefill) for s in schedule_statements(schedule.statements)):
         return "SQ0543", {}
-    most = constant(schedule.each_at_most)
+    most = constant(written_out(schedule.each_at_most, schedule.lets))
     if most is not None and 0 < most < granule:
         return "SQ0542", {"granule": number(granule), "most": number(most)}
     return None
+
+
+def written_out(e: Expr | None, lets: Sequence[ScheduleLet]) -> Expr | None:
+    """An expression, or what it stands for if it is a `let` of the schedule."""
+    while isinstance(e, Local):
+        name = e.name
+        e = next((let.value for let in lets if let.name == name), None)
+    return e
 
 
 def check_each(e: Expr, lets: tuple[ScheduleLet, ...], complaints: Complaints) -> None:

@@ -59,7 +59,10 @@ class DeviceNames:
 
 @define
 class EngineNames:
-    """An engine: what its clauses and the pools that it admits must know of it."""
+    """An engine: what its clauses and the pools that it admits must know of it.
+
+    lets: of its schedule; None for one out of place, which SQ0550 tells.
+    """
 
     name: str
     size: int | None
@@ -67,6 +70,7 @@ class EngineNames:
     order: int
     device: str
     capacities: dict[str, Capacity] = field(factory=dict)
+    lets: dict[str, Span | None] = field(factory=dict)
 
 
 @frozen

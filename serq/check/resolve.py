@@ -76,12 +76,14 @@ class Resolver:
         """What a name stands for here; repeated readings of it count."""
         bound = here.bound[name]
         self.written += bound.size
-        if self.written > LARGEST:
-            if not self.overfull:
-                self.complaints.say("SQ0560", at, name=name, limit=LARGEST)
+        return WRONG if self.is_overfull(name, at) else bound.value
+
+    def is_overfull(self, name: str, at: Span) -> bool:
+        """Whether what was written out is too much; says so once."""
+        if self.written > LARGEST and not self.overfull:
             self.overfull = True
-            return WRONG
-        return bound.value
+            self.complaints.say("SQ0560", at, name=name, limit=LARGEST)
+        return self.overfull
 
     def constant_name(self, name: str, at: Span, here: Standing) -> Typed:
         """A name within a constant: a constant of an earlier line."""
@@ -120,6 +122,10 @@ class Resolver:
             self.complaints.say("SQ0362", at, name=name, notes=[note])
         elif name in _LISTS:
             self.complaints.say("SQ0206", at, member="", name=name, members=members(name))
+        elif here.engine in names.engines and name in names.engines[here.engine].lets:
+            place = names.engines[here.engine].lets[name]
+            if place is not None:
+                self.complaints.say("SQ0412", at, name=name, notes=[Note("it is declared here", place)])
         else:
             known.update(dict.fromkeys(v for v, d in VARIABLES.items() if here.moment in d.moments))
             self.complaints.unknown("SQ0201", name, at, known)

@@ -13,6 +13,7 @@ from attrs import frozen
 
 from serq.check.complaints import Complaints
 from serq.check.places import word_before
+from serq.check.show import count
 from serq.check.trees import changed, walk
 from serq.check.words import SUPPLIED
 from serq.diagnostics import Note
@@ -237,7 +238,8 @@ def check_entry_form(station: Station, entry: tree.QueueEntry, complaints: Compl
         complaints.say("SQ0379", entry.at, verb=verb, role=role, name=station.name)
     wanted = 0 if verb == "route" else 1
     if len(entry.parameters) != wanted:
-        complaints.say("SQ0380", entry.at, verb=verb, wanted=wanted, got=len(entry.parameters))
+        takes = count(wanted, "parameter")
+        complaints.say("SQ0380", entry.at, verb=verb, takes=takes, got=len(entry.parameters))
     for parameter in entry.parameters:
         if parameter.text in SUPPLIED:
             complaints.say("SQ0221", parameter.at, kind="parameter", name=parameter.text)

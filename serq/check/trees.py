@@ -26,6 +26,10 @@ FIELDS: dict[type, tuple[str, ...]] = {
 
 def rebuild(node: T, change: Callable[[Any], Any]) -> T:
     """`node` with `change` applied to its parts; `node` itself if none of them changed."""
+    if isinstance(node, tuple):
+        changed_parts = tuple(change(part) for part in node)
+        same = all(a is b for a, b in zip(node, changed_parts, strict=True))
+        return node if same else changed_parts  # type: ignore[return-value]
     names = FIELDS.get(type(node))
     if names is None:
         return node

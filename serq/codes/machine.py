@@ -4,100 +4,121 @@ from __future__ import annotations
 
 from serq.codes.entry import Code
 
+RUN = "serq run example.sq --horizon 1000"
+
 CODES: dict[str, Code] = {
     "SQ0601": Code(
         title="the guard is {value}, which is neither 0 nor 1 ({when})",
         help="write a test, for example `({value} > 0)`",
         why="A guard that is some other number is nearly always a forgotten comparison.",
+        example=RUN,
     ),
     "SQ0602": Code(
         title="the work of this run is {value} ({when})",
         help="work is a number of tokens or a time, 0 or more",
         why="Negative work would let time run backwards.",
+        example=RUN,
     ),
     "SQ0603": Code(
         title="index {value} names no member of `{name}`, which has {size} ({when})",
         help="members are numbered from 0 to {last}",
         why="A computed index must be a whole number below the size of its family.",
+        example=RUN,
     ),
     "SQ0604": Code(
         title="the count of this `choose` is {value}, which is not a whole number ({when})",
         help="round it with `floor` or `ceil`",
         why="`choose` compares the members 0, 1, …, count - 1.",
+        example=RUN,
     ),
     "SQ0605": Code(
         title="the session became ready more than 1 000 times at one instant ({when})",
         help="let time pass on every way through the loop: the work of its runs was 0",
         why="The clock would never move again.",
+        example=RUN,
     ),
     "SQ0606": Code(
         title="the loop passed a million times without letting time pass ({when})",
         help="let the session wait on every way through the loop",
         why="The clock would never move again.",
+        example=RUN,
     ),
     "SQ0607": Code(
         title="an iteration with {tokens} tokens lasts {value} ({when})",
         help="`execute` must give a time above 0 for every batch that computes a token",
         why="An iteration that takes no time would be followed by another at the same instant, for ever.",
+        example=RUN,
     ),
     "SQ0608": Code(
         title="`tokens cap` is {value} ({when})",
         help="a division of 0 by 0 gives {value}; `inf` is no limit",
         why="A budget that is not a number has no meaning; one of 0 or less leaves the engine idle.",
+        example=RUN,
     ),
     "SQ0609": Code(
         title="a gap between arrivals is {value} ({when})",
         help="draw from a law that gives only positive, finite gaps",
         why="Sessions arrive one after the other; a gap of 0 or less would not let time pass.",
+        example=RUN,
     ),
     "SQ0610": Code(
         title="the horizon comes first: {arrived} of {wanted} arrivals came, {live} are still live",
         help="run longer, or ask for fewer arrivals",
         why="A finite run reports on all of its sessions; one that is cut would leave some out silently.",
+        example="serq run example.sq --horizon 1000 --arrivals 200",
     ),
     "SQ0611": Code(
         title="the run is done at {end}, which is not after the warm-up of {warmup}",
         help="shorten the warm-up, or ask for more arrivals",
         why="Statistics begin when the warm-up ends; nothing is left to report on.",
+        example="serq run example.sq --horizon 1000 --warmup 500 --arrivals 20",
     ),
     "SQ0612": Code(
         title="a session ended at once, and `arrive closed` brought the next at the same instant ({when})",
         help="let every session run or wait for something",
         why="The clock would never move again.",
+        example=RUN,
     ),
     "SQ0614": Code(
         title="loading {value} into `{name}` is too much: {units} allocated, {position} computed ({when})",
         help="take or `grow` enough units first",
         why="Loaded tokens are part of what the hold has allocated; they cannot be more than that.",
+        example=RUN,
     ),
     "SQ0615": Code(
         title="the trace `{path}` cannot be read: {reason}",
         help="the path is relative to the program's file",
         why="A trace brings the turns of the workload; without it there is nothing to run.",
+        example=RUN,
     ),
     "SQ0616": Code(
         title="the trace `{path}` has no turn",
         help="give at least one line `session,turn,new,out,think`",
         why="Every session replays a recorded one.",
+        example=RUN,
     ),
     "SQ0617": Code(
         title="a line of a trace has 5 or 6 fields, this one has {got}",
         help="the fields are session,turn,new,out,think and, if wanted, forced",
         why="A line with a field missing would be read as another turn than the one recorded.",
+        example=RUN,
     ),
     "SQ0618": Code(
         title="field `{field}` is `{text}`, which is not a number",
         help="write a plain decimal number; only the first line may be a heading",
         why="All fields of a trace are numbers.",
+        example=RUN,
     ),
     "SQ0619": Code(
         title="register `{name}` is set to {value} ({when})",
         help="keep it finite: a division by 0 gives {value}",
         why="Later iterations compute with a register; one infinite value would spoil them all.",
+        example=RUN,
     ),
     "SQ0613": Code(
         title="the demand on `{name}` is {value} ({when})",
         help="units are 0 or more",
         why="A hold takes a number of units; a negative one would add capacity.",
+        example=RUN,
     ),
 }

@@ -65,9 +65,11 @@ CODES: dict[str, Code] = {
     "SQ0214": Code(
         title="the program has no definition `{name}` to replace",
         help="only a `def` whose body is an expression can be replaced from outside",
+        example='serq check example.sq --def forwrad="10 + 0.04 * n"',
     ),
     "SQ0215": Code(
         title="definition `{name}` is made of statements, an expression cannot replace it",
+        example="serq check example.sq --def answer=10",
     ),
     "SQ0216": Code(
         title="the body assigns or binds its parameter `{name}`",
@@ -221,14 +223,17 @@ CODES: dict[str, Code] = {
     "SQ0254": Code(
         title="the program has no input `{name}`",
         help='an input is declared by `let x = args.number("{name}", 1);`',
+        example="serq check example.sq --set buget=256",
     ),
     "SQ0255": Code(
         title="`{name}` is a constant of the program, not an input",
         help='declare it as one: `let {name} = args.number("{name}", …);`',
+        example="serq check example.sq --set budget=256",
     ),
     "SQ0256": Code(
         title="the inputs given change the size of `{name}` from {before} to {after}",
         help="change the program instead: which members there are is part of it",
+        example="serq check example.sq --set workers=4",
     ),
     # ------------------------------------------------------------ pools
     "SQ0260": Code(
@@ -262,10 +267,12 @@ CODES: dict[str, Code] = {
     "SQ0280": Code(
         title="the program does not declare the {kind} `{name}` that it names",
         help="a program written by `serq ir` is whole: write it again from its text",
+        example="serq check example.json",
     ),
     "SQ0281": Code(
         title="`{word}` is no {kind} that serq knows",
         help="a program written by `serq ir` is whole: write it again from its text",
+        example="serq check example.json",
     ),
     # ------------------------------------------------------------ doubts
     "SQ0290": Code(

@@ -31,10 +31,6 @@ CODES: dict[str, Code] = {
         "put an operator between them, or write the number in decimal digits",
         "There are no hexadecimal numbers and no units after a number.",
     ),
-    "SQ0106": Code(
-        "this is not the text of a program: it has a NUL character",
-        "give the program's `.sq` file, as UTF-8 text",
-    ),
     "SQ0107": Code(
         "the program is {size} characters long, and at most {most} are read",
         "move data out of the program: a trace file for requests, an input (`args.number`) for numbers",
@@ -124,7 +120,11 @@ CODES: dict[str, Code] = {
     ),
     "SQ0143": Code("`{read}` belongs to no `branch`", "`else` follows the `}}` of a `branch` directly"),
     "SQ0144": Code("{read} does not belong here", "leave it out, or put an operator before it"),
-    "SQ0145": Code("the expression ends before {read}", "give one expression, such as `2 * n`"),
+    "SQ0145": Code(
+        "the expression ends before {read}",
+        "give one expression, such as `2 * n`",
+        example='serq check example.sq --set budget=256,512',
+    ),
     "SQ0146": Code(
         "`{read}` belongs to no `hold`",
         "`reuse` stands before the block of a `hold`, `cache` and `lease` follow it directly",

@@ -226,7 +226,7 @@ CODES: dict[str, Code] = {
         help="declare `queue {name} : {role}`",
     ),
     "SQ0380": Code(
-        title="the entry `{verb}` takes {wanted} parameters, not {got}",
+        title="the entry `{verb}` takes {takes}, not {got}",
         help="a route takes none, every other entry one",
     ),
     "SQ0381": Code(

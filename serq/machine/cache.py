@@ -17,23 +17,35 @@ if TYPE_CHECKING:
 class Entry:
     """A cached prefix: `units` of `session`, released at `released`, as number `number`.
 
-    attributes: the session's at release, for eviction keys once it has ended or the entry is dead.
+    owner: the session; once the entry is dead, something that tells it apart and that its pieces
+    share. attributes: the session's at release, or when the entry died, for eviction keys once the
+    session has ended or the entry is dead.
     """
 
-    __slots__ = ("attributes", "dead", "number", "released", "session", "units")
+    __slots__ = ("attributes", "number", "owner", "released", "session", "units")
 
     def __init__(self, session: Session, units: float, released: float, number: int) -> None:
         self.session = session
         self.units = units
         self.released = released
         self.number = number
-        self.dead = False
+        self.owner: object = session
         self.attributes = list(session.attributes)
+
+    @property
+    def dead(self) -> bool:
+        """Whether nobody can use it any more."""
+        return self.owner is not self.session
+
+    def die(self) -> None:
+        """Its session has consumed what it could of it."""
+        self.owner = object()
+        self.attributes = list(self.session.attributes)
 
     def piece(self, units: float) -> Entry:
         """A part of the entry, of the same age."""
         piece = Entry(self.session, units, self.released, self.number)
-        piece.attributes, piece.dead = self.attributes, self.dead
+        piece.attributes, piece.owner = self.attributes, self.owner
         return piece
 
     def read(self) -> list[float]:
@@ -48,23 +60,25 @@ class PrefixCache:
         self.units = 0.0
         self.keys: Callable[[Entry], tuple[float, ...]] | None = None
         self._entries: OrderedDict[int, Entry] = OrderedDict()
-        self._own: dict[Session, Entry] = {}
+        self._by_owner: dict[object, Entry] = {}
 
     def own_units(self, session: Session) -> float:
         """Units that the session's next hold could use."""
-        entry = self._own.get(session)
+        entry = self._by_owner.get(session)
         return 0.0 if entry is None else entry.units
 
     def consume(self, session: Session, units: float) -> float:
         """Take up to `units` of the session's entry; what is left of it is dead. Returns the units."""
-        entry = self._own.pop(session, None)
+        entry = self._by_owner.pop(session, None)
         if entry is None:
             return 0.0
         taken = min(entry.units, units)
         entry.units -= taken
-        entry.dead = True
+        entry.die()
         self.units -= taken
-        if entry.units <= 0:
+        if entry.units > 0:
+            self._by_owner[entry.owner] = entry
+        else:
             del self._entries[entry.number]
         return taken
 
@@ -72,20 +86,24 @@ class PrefixCache:
         """The session leaves `units` behind, in place of whatever entry it has; 0 leaves none."""
         self.drop(session)
         if units > 0:
-            entry = self._entries[number] = self._own[session] = Entry(session, units, now, number)
-            self.units += entry.units
+            self._insert(Entry(session, units, now, number))
 
-    def add(self, session: Session, units: float, now: float, number: int) -> None:
-        """More units for the session's entry, which is as old as its first ones."""
-        entry = self._own.get(session)
+    def add(self, piece: Entry, now: float, number: int) -> None:
+        """Take in a piece of another cache: it joins the entry of its owner, or comes as a new one."""
+        entry = self._by_owner.get(piece.owner)
         if entry is None:
-            self.leave(session, units, now, number)
+            piece.released, piece.number = now, number
+            self._insert(piece)
         else:
-            entry.units += units
-            self.units += units
+            entry.units += piece.units
+            self.units += piece.units
+
+    def _insert(self, entry: Entry) -> None:
+        self._entries[entry.number] = self._by_owner[entry.owner] = entry
+        self.units += entry.units
 
     def drop(self, session: Session) -> None:
-        entry = self._own.pop(session, None)
+        entry = self._by_owner.pop(session, None)
         if entry is not None:
             del self._entries[entry.number]
             self.units -= entry.units
@@ -104,6 +122,5 @@ class PrefixCache:
         if entry.units > 0:
             return False
         del self._entries[entry.number]
-        if not entry.dead:
-            del self._own[entry.session]
+        del self._by_owner[entry.owner]
         return True

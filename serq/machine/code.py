@@ -109,7 +109,8 @@ class Writer:
             case Fold(kind=kind, terms=terms):
                 return self._fold(kind, terms, d)
             case Unary(operator="-", operand=operand):
-                return f"(-{self.value(operand, d)})"
+                # What is counted is an int here, and has no -0; a product with a float has one.
+                return f"(-1.0 * {self.value(operand, d)})"
             case Conditional(test=test, then=then, otherwise=otherwise):
                 return f"({self.value(then, d)} if {self.truth(test, d)} else {self.value(otherwise, d)})"
             case Binary(operator="^", left=left, right=right):

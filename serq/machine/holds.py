@@ -36,13 +36,10 @@ class Holds:
         machine = self.machine
         pools = code.pools(s)
         waiting = Waiting(s, code, pools, machine.take_number(), machine.now)
-        for need, (units_last, room_lasts) in zip(waiting.needs(), code.judged, strict=True):
-            pool = need.pool
-            if not need.units >= 0 or not need.room >= 0:
-                amount = show(min(need.units, need.room))
-                machine.fail("SQ0613", code.statement.at, session=s, name=pool.name, value=amount)
-            if (units_last and need.units > pool.cap) or (room_lasts and need.room > pool.cap):
-                pool.tally.rejected += 1
+        for need, (units_last, reserve_lasts) in zip(waiting.needs(), code.judged, strict=True):
+            cap = need.pool.cap
+            if (units_last and need.units > cap) or (reserve_lasts and need.reserve > cap):
+                need.pool.tally.rejected += 1
                 return True
         self._wait(waiting)
         return False
@@ -52,17 +49,17 @@ class Holds:
         waiting.pools[0].enqueue(waiting, at_head)
 
     def admit_free(self) -> bool:
-        """Serve the pools that no engine admits: growths first, then the queue; whether any moved."""
+        """Pool by pool: growths that fit now, then the queue, unless an engine admits it; whether any moved."""
         moved = False
         for pool in self.pools:
             while pool.growths and pool.has_room(pool.growths[0].units, pool.growths[0].part):
                 growth = pool.growths.popleft()
                 pool.enlarge(growth.part, growth.units)
                 growth.session.growth = None
-                self.machine.make_ready(growth.session)
+                if growth.session.stage is None:
+                    self.machine.make_ready(growth.session)
                 moved = True
-        for pool in self.free_pools:
-            while pool.queued_count:
+            while pool.queued_count and pool.pool.engine is None:
                 waiting = pool.head()
                 assert waiting is not None
                 needs = waiting.needs()
@@ -86,7 +83,8 @@ class Holds:
         self.admissions += 1
         consumed = dict.fromkeys(waiting.pools, 0.0)
         if code.cache is not None:
-            reuse = inf if code.reuse is None else code.reuse(s)
+            # A bound below 0, or not a number, lets nothing be reused.
+            reuse = inf if code.reuse is None else max(0.0, code.reuse(s))
             for pool in waiting.pools:
                 pool.settle_tally()
                 consumed[pool] = pool.cache.consume(s, pool.round_down(reuse))
@@ -126,11 +124,9 @@ class Holds:
     def _lease(self, s: Session, part: Part, lasts: float) -> None:
         part.leased = True
         s.leases.append(part)
-        if lasts <= 0:
-            self._end_lease(part)
-        elif lasts < inf:
+        if not lasts >= inf:
             machine = self.machine
-            machine.schedule(machine.now + lasts, self._lease_over, part)
+            machine.schedule(machine.now + max(0.0, lasts), self._lease_over, part)
 
     def _lease_over(self, part: Part) -> None:
         if part.leased:
@@ -191,8 +187,7 @@ class Holds:
         while not pool.has_room(units, part):
             victim = self.choose_victim(pool)
             if victim is None:
-                s.growth = Growth(s, part, units)
-                pool.growths.append(s.growth)
+                self.stall(part, units)
                 return True
             self.preempt(victim)
             if victim.held.session is s:
@@ -200,6 +195,12 @@ class Holds:
                 return True
         pool.enlarge(part, units)
         return False
+
+    def stall(self, part: Part, units: float) -> None:
+        """A growth of `units` waits until it fits."""
+        session = part.held.session
+        session.growth = Growth(session, part, units)
+        part.pool.growths.append(session.growth)
 
     def load(self, s: Session, pool: PoolMember, tokens: float, at: Span | None) -> None:
         """`tokens` more of the hold are computed: they came from elsewhere."""

@@ -27,7 +27,7 @@ from serq.machine.code import COMPARISONS, compile_value
 from serq.machine.draws import Stream
 from serq.machine.holds import Holds
 from serq.machine.pools import PoolMember, SpillCode
-from serq.machine.records import Outcome, RunRecord, Samples, Series
+from serq.machine.records import Iteration, Outcome, RunRecord, Samples, Series
 from serq.machine.scope import ENTRY_VARIABLES, QUEUE_VARIABLES, VICTIM_VARIABLES, RunScope
 from serq.machine.sessions import Session, write_plain_block, write_program
 from serq.machine.settings import Settings
@@ -35,7 +35,7 @@ from serq.machine.stages.base import StageMember
 from serq.machine.stages.engine import EngineMember
 from serq.machine.stages.rate import FifoMember
 from serq.machine.summaries import SUMMARIES
-from serq.machine.trace import TracedTurn, read_trace
+from serq.machine.trace import RecordedSession, read_trace
 from serq.source import Span
 from serq.values import show
 
@@ -64,8 +64,8 @@ class Machine:
 
     now: the clock. stages, pools: members by name, a single one is a list of one. slots: place of
     each session attribute. arrived: sessions created so far. live: sessions not yet ended.
-    on_session: called with each session right after its `init`. sources: generated Python, for
-    people who want to look.
+    on_session: called with each session right after its `init`. on_iteration: called with a record
+    of each iteration that starts. sources: generated Python, for people who want to look.
     """
 
     def __init__(self, program: Program, settings: Settings) -> None:
@@ -79,6 +79,7 @@ class Machine:
         self.turns = 0
         self.sources: dict[str, str] = {}
         self.on_session: list[Callable[[Session], None]] = []
+        self.on_iteration: list[Callable[[Iteration], None]] = []
         self._heap: list[tuple[float, int, Callable[[Any], None], Any]] = []
         self._number = 0
         self._ready: deque[Session] = deque()
@@ -114,7 +115,7 @@ class Machine:
             for pool in members:
                 self._prepare_keys(pool)
         workload = program.workload
-        self._trace: list[list[TracedTurn]] = []
+        self._trace: Sequence[RecordedSession] = ()
         self._trace_draws = Stream(settings.seed, "trace")
         if workload and workload.trace:
             self._trace = read_trace(workload.trace, program.file)

@@ -15,6 +15,7 @@ from attrs import frozen
 
 from serq.machine.cache import Entry, PrefixCache
 from serq.machine.records import PoolTally
+from serq.values import show
 
 if TYPE_CHECKING:
     from serq.ir.pool import Pool
@@ -47,11 +48,16 @@ class HoldCode:
 
 @frozen(eq=False)
 class Need:
-    """What a waiting hold asks of one pool: the units it takes and the room it must find."""
+    """What a waiting hold asks of one pool, in whole blocks: the units it takes, what it reserves."""
 
     pool: PoolMember
     units: float
-    room: float
+    reserve: float
+
+    @property
+    def room(self) -> float:
+        """Units that must be free."""
+        return max(self.units, self.reserve)
 
 
 class Waiting:
@@ -73,10 +79,17 @@ class Waiting:
         s, code = self.session, self.code
         found = []
         for pool, units_of, reserve_of in zip(self.pools, code.units, code.reserves, strict=True):
-            units = units_of(s)
-            room = units if reserve_of is None else max(units, reserve_of(s))
-            found.append(Need(pool, pool.round_up(units), pool.round_up(room)))
+            units = self._amount(pool, units_of(s))
+            reserve = 0.0 if reserve_of is None else self._amount(pool, reserve_of(s))
+            found.append(Need(pool, pool.round_up(units), pool.round_up(reserve)))
         return found
+
+    def _amount(self, pool: PoolMember, units: float) -> float:
+        """What a part asks for, if it is a number of units."""
+        if not units >= 0:
+            at = self.code.statement.at
+            pool.machine.fail("SQ0613", at, session=self.session, name=pool.name, value=show(units))
+        return units
 
 
 class Part:
@@ -128,7 +141,7 @@ class SpillCode:
 
 
 class Growth:
-    """A `grow` that waits for room."""
+    """A growth that waits for room: of a `grow`, or of a run at an engine, which gets no tokens then."""
 
     __slots__ = ("part", "session", "units")
 
@@ -276,19 +289,19 @@ class PoolMember:
             return
         self.tally.spills += 1
         work = spill.work(piece)
-        spill.tier.receive(entry.session, units)
+        spill.tier.receive(piece)
         if work > 0:
             spill.via.join(None, None, work, None)
 
-    def receive(self, session: Session, units: float) -> None:
-        """A prefix written down from another pool joins the session's entry here.
+    def receive(self, piece: Entry) -> None:
+        """A prefix written down from another pool joins what is here of its owner.
 
         Room is made for what is here already, not for what comes, as the reference does: a tier may
         exceed its cap by the last piece until the next one comes.
         """
         self.settle_tally()
         self.make_room(0.0)
-        self.cache.add(session, units, self.machine.now, self.machine.take_number())
+        self.cache.add(piece, self.machine.now, self.machine.take_number())
 
     def leave(self, session: Session, units: float) -> None:
         """A hold of the session ended and leaves a prefix of `units` (whole blocks of it)."""

@@ -8,7 +8,27 @@ from __future__ import annotations
 
 from array import array
 
-from attrs import define, field
+from attrs import define, field, frozen
+
+
+@frozen
+class Iteration:
+    """One iteration of an engine, as it starts.
+
+    index: of the member of a family. start, duration: time. tokens: given, `prefilled` of them to prefills.
+    decoders: decodes in the batch; residents: runs at the engine. batch: session and tokens of each
+    run that is served, in serving order.
+    """
+
+    engine: str
+    index: int | None
+    start: float
+    duration: float
+    tokens: float
+    prefilled: float
+    decoders: int
+    residents: int
+    batch: tuple[tuple[int, float], ...]
 
 
 @define

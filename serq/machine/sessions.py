@@ -90,7 +90,7 @@ class Session:
         self.restart: Preempted | None = None
         self.preempted_at = -1.0
         self.lost_run_at: StageMember | None = None
-        self.recorded: list[TracedTurn] = []
+        self.recorded: Sequence[TracedTurn] = ()
         self.ended = False
         self.woke_at = -1.0
         self.wakes = 0

@@ -14,5 +14,6 @@ better message is a rule in `mistakes.py` or `beginnings.py`.
     mistakes.py    what is said of it; beginnings.py where a statement should begin, habits.py of
                    words that people bring along
     depth.py       how deep an expression nests
+    layout/        text -> the same program in its one layout, for `serq fmt`
     parse.py       the front: `parse_program`, `parse_expression`, `parse_library`
 """

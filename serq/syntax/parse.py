@@ -78,11 +78,6 @@ def _tokens(source: SourceFile, sink: Sink) -> Tokens | None:
     if len(source.text) > LONGEST:
         sink.say("SQ0107", Span(1, 1, 1, 1, source.name), size=len(source.text), most=LONGEST)
         return None
-    if (place := source.text.find("\0")) >= 0:
-        line = source.text.count("\n", 0, place) + 1
-        column = place - source.text.rfind("\n", 0, place)
-        sink.say("SQ0106", Span(line, column, line, column + 1, source.name))
-        return None
     tokens = read_tokens(source)
     if tokens.too_deep is not None:
         sink.say("SQ0108", tokens.at(tokens.too_deep, tokens.too_deep), most=DEEPEST)

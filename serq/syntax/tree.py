@@ -28,6 +28,7 @@ class Node:
 
     __slots__ = ()
     __match_args__: ClassVar[tuple[str, ...]] = ()
+    at: Span
 
     def __repr__(self) -> str:
         parts = ((name, getattr(self, name)) for name in self.__match_args__)

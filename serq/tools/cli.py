@@ -1,4 +1,4 @@
-"""The command `serq`: run, check, ir, emit-lean, explain.
+"""The command `serq`: run, check, ir, emit-lean, fmt, explain.
 
 What the commands promise: a report or a file only when there is one to give, everything that is
 wrong on standard error, one exit code for each kind of ending (`EXIT_CODES`), and never a traceback.
@@ -17,7 +17,16 @@ import click
 
 import serq
 from serq.diagnostics import Diagnostic, ProgramError, diagnostic_to_dict, show_diagnostic
+from serq.tools.saying import (
+    abandon_output,
+    complain,
+    flush_output,
+    print_text,
+    use_plain_streams,
+    writing,
+)
 from serq.tools.settings import check_settings
+from serq.tools.tracing import trace_command
 
 EXIT_CODES = """\b
 Exit codes:
@@ -41,15 +50,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def run_command(arguments: Sequence[str]) -> int:
     """Run one command; its exit code. Every ending passes here."""
-    _use_plain_streams()
+    use_plain_streams()
     try:
         code = serq_command.main(args=list(arguments), prog_name="serq", standalone_mode=False)
-        return _flush(int(code or 0))
+        return flush_output(int(code or 0))
     except ProgramError as error:
-        _complain(error.diagnostics)
+        complain(error.diagnostics)
         return 1
     except click.exceptions.Exit as ending:
-        return _flush(ending.exit_code)
+        return flush_output(ending.exit_code)
     except click.ClickException as error:
         error.show(sys.stderr)
         return error.exit_code
@@ -57,7 +66,7 @@ def run_command(arguments: Sequence[str]) -> int:
         print("interrupted", file=sys.stderr)
         return 130
     except BrokenPipeError:  # whoever read the report has had enough
-        return _abandon_output()
+        return abandon_output()
     except Exception as error:
         if os.environ.get("SERQ_DEBUG"):
             raise
@@ -148,7 +157,7 @@ def run_file(
         check_settings(horizon=horizon, warmup=warmup, seed=seed, arrivals=arrivals)
     program = _open(file, sets, defs)
     if dump is not None:
-        with _writing(dump):
+        with writing(dump):
             os.makedirs(dump, exist_ok=True)
 
     from serq.report import dump_report, exit_status, report_to_json, show_report
@@ -165,9 +174,9 @@ def run_file(
             progress=progress,
         )
     if dump is not None:
-        with _writing(dump):
+        with writing(dump):
             dump_report(report, dump)
-    _print(report_to_json(report) if as_json else show_report(report))
+    print_text(report_to_json(report) if as_json else show_report(report))
     return exit_status(report)
 
 
@@ -190,9 +199,9 @@ def check_files(files: tuple[str, ...], sets: dict[str, str], defs: dict[str, st
         result = load_program(file, None, sets, defs)
         results.append(result)
         if not as_json:
-            _complain(result.diagnostics)
+            complain(result.diagnostics)
             if result.program is not None:
-                _print(show_summary(file, result.program))
+                print_text(show_summary(file, result.program))
     if as_json:
         listing = [
             {
@@ -202,7 +211,7 @@ def check_files(files: tuple[str, ...], sets: dict[str, str], defs: dict[str, st
             }
             for file, result in zip(files, results, strict=True)
         ]
-        _print(json.dumps(listing, ensure_ascii=False, indent=1))
+        print_text(json.dumps(listing, ensure_ascii=False, indent=1))
     return 0 if all(result.program is not None for result in results) else 1
 
 
@@ -215,7 +224,7 @@ def check_files(files: tuple[str, ...], sets: dict[str, str], defs: dict[str, st
 @_replacements
 def print_ir(file: str, sets: dict[str, str], defs: dict[str, str]) -> None:
     """Print the checked program as JSON: definitions written out, constants folded."""
-    _print(serq.program_to_json(_open(file, sets, defs)))
+    print_text(serq.program_to_json(_open(file, sets, defs)))
 
 
 @serq_command.command(
@@ -230,12 +239,39 @@ def emit_lean(file: str, sets: dict[str, str], defs: dict[str, str], output: str
     """State the claims of a program in Lean 4: one self-contained file, statements only."""
     text = serq.emit_lean(_open(file, sets, defs))
     if output is None:
-        _print(text)
+        print_text(text)
         return
     from serq.tools.writing import write_file
 
-    with _writing(output):
+    with writing(output):
         write_file(output, text)
+
+
+@serq_command.command(
+    "fmt",
+    short_help="Lay out programs.",
+    options_metavar="[--check] [--diff]",
+    epilog="\b\nExample:\n  serq fmt --check examples/*.sq",
+)
+@click.argument("files", nargs=-1, required=True, metavar="FILE…")
+@click.option("--check", is_flag=True, help="Write nothing; name the files that would change, exit with 1.")
+@click.option("--diff", is_flag=True, help="Write nothing; print what would change.")
+def format_files(files: tuple[str, ...], check: bool, diff: bool) -> int:
+    """Write programs in their one layout, comments kept ("-": from standard input to standard output)."""
+    from serq.tools.fmt import format_file
+
+    code = 0
+    for file in files:
+        try:
+            with writing(file):
+                outcome = format_file(file, check=check, diff=diff)
+            if outcome.said:
+                print_text(outcome.said)
+            code |= check and outcome.changed
+        except ProgramError as error:
+            complain(error.diagnostics)
+            code = 1
+    return code
 
 
 @serq_command.command(
@@ -254,7 +290,7 @@ def explain(codes: tuple[str, ...]) -> None:
         if text is None:
             raise click.UsageError(f"no message has the code `{code}`")
         texts.append(text)
-    _print("\n\n".join(texts))
+    print_text("\n\n".join(texts))
 
 
 # ---------------------------------------------------------------- reading what was asked
@@ -267,7 +303,7 @@ def _open(file: str, sets: dict[str, str], defs: dict[str, str]) -> serq.Program
     result = load_program(file, None, sets, defs)
     if result.program is None:
         raise ProgramError(result.diagnostics)
-    _complain(result.diagnostics)
+    complain(result.diagnostics)
     return result.program
 
 
@@ -293,69 +329,8 @@ def _usage_errors() -> Iterator[None]:
     try:
         yield
     except ProgramError as error:
-        words = [f"{d.message}; {d.help}" if d.help else d.message for d in error.diagnostics]
+        words = [f"{d.message}{'; ' + d.help if d.help else ''} ({d.code})" for d in error.diagnostics]
         raise click.UsageError("\n       ".join(words), click.get_current_context()) from None
-
-
-# ---------------------------------------------------------------- saying and writing
-
-
-_MOST_SHOWN = 20
-
-
-def _complain(diagnostics: Sequence[Diagnostic]) -> None:
-    """The first complaints on standard error; somebody who has mended those asks again."""
-    for d in diagnostics[:_MOST_SHOWN]:
-        print(show_diagnostic(d), file=sys.stderr)
-    if (more := len(diagnostics) - _MOST_SHOWN) > 0:
-        print(f"… and {more} more", file=sys.stderr)
-
-
-def _print(text: str) -> None:
-    """Text on standard output, ending in one line break."""
-    with _writing("standard output", quoted=False):
-        sys.stdout.write(text if text.endswith("\n") else text + "\n")
-
-
-@contextmanager
-def _writing(path: str, quoted: bool = True) -> Iterator[None]:
-    """What the system says about an output becomes a message (SQ0930) that names it."""
-    try:
-        yield
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        from serq.diagnostics import diagnose
-
-        shown = f"`{path}`" if quoted else path
-        reason = error.strerror or str(error)
-        raise ProgramError([diagnose("SQ0930", path=shown, reason=reason)]) from None
-
-
-def _flush(code: int) -> int:
-    """Empty the buffers while a full disk can still be reported."""
-    try:
-        with _writing("standard output", quoted=False):
-            sys.stdout.flush()
-    except BrokenPipeError:
-        return _abandon_output()
-    except ProgramError as error:
-        _complain(error.diagnostics)
-        return _abandon_output()
-    return code
-
-
-def _abandon_output() -> int:
-    """Point standard output nowhere, or Python would complain about it once more while it ends."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return 1
-
-
-def _use_plain_streams() -> None:
-    """A name that the terminal cannot show is escaped; it is no reason to fail."""
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="backslashreplace")
 
 
 def _what_happened(error: Exception) -> str:

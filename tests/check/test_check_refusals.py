@@ -73,7 +73,7 @@ def test_the_reference_accepts_it_too(case: Case, reference: ModuleType) -> None
 
 ELSEWHERE = {
     "SQ0214": "expansion", "SQ0215": "expansion", "SQ0254": "inputs", "SQ0255": "inputs",
-    "SQ0256": "inputs", "SQ0280": "ir", "SQ0281": "ir", "SQ0290": "inputs", "SQ0412": "ir",
+    "SQ0256": "inputs", "SQ0280": "ir", "SQ0281": "ir", "SQ0290": "inputs",
     "SQ0560": "expansion", "SQ0561": "expansion",
 }  # fmt: skip
 """Codes without an input in the tables -> the file of tests that has one."""

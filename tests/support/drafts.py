@@ -24,7 +24,7 @@ class Taste:
 
     whole: amounts and budgets are whole numbers. phased: schedules tell runs apart by their phase
     only, so that engines may serve them in classes. holds: pools and holds. crowd: the most sessions
-    of a batch. draws: draws with one outcome.
+    of a batch. draws: draws with one outcome. random: times, lengths and turns of the way are drawn.
     """
 
     whole: bool = False
@@ -32,35 +32,12 @@ class Taste:
     holds: bool = True
     crowd: int = 5
     draws: bool = True
+    random: bool = False
 
 
 @cache
-def numbers(names: Names) -> Text:
-    """Expressions over `names`, finite where the names are; simple ones first."""
-    leaf = st.sampled_from((*CONSTANTS, *names))
-
-    def wider(inner: Text) -> Text:
-        return st.one_of(
-            st.builds("({} {} {})".format, inner, st.sampled_from("+-*"), inner),
-            st.builds("{}({}, {})".format, st.sampled_from(("min", "max")), inner, inner),
-            st.builds("{}({} / 2)".format, st.sampled_from(("floor", "ceil", "abs", "-")), inner),
-            st.builds("({} {} {} ? {} : {})".format, inner, st.sampled_from(COMPARISONS), inner, inner, inner),
-        )
-
-    return st.recursive(leaf, wider, max_leaves=4)
-
-
-@cache
-def tests(names: Names) -> Text:
-    """Tests over `names`, simple ones first."""
-    compared = st.builds(
-        "{} {} {}".format, st.sampled_from((*names, "1")), st.sampled_from(COMPARISONS), numbers(names)
-    )
-    return st.one_of(
-        compared,
-        st.builds("!({})".format, compared),
-        st.builds("({}) {} ({})".format, compared, st.sampled_from(("&&", "||")), compared),
-    )
+def indices(count: int) -> st.SearchStrategy[int]:
+    return st.integers(0, count - 1)
 
 
 def reads(functions: str, places: Names) -> Names:
@@ -92,17 +69,32 @@ class Draft:
 
     def one(self, *choices: str) -> str:
         """One of the choices; a failing program shrinks towards the first."""
-        return self.draw(st.sampled_from(choices))
+        return choices[self.draw(indices(len(choices)))]
 
     def chance(self, of: int = 2) -> bool:
         """True in about one case out of `of`, shrinking towards False."""
-        return self.draw(st.integers(0, of - 1)) == of - 1
+        return self.draw(indices(of)) == of - 1
 
-    def number(self, *names: str) -> str:
-        return self.draw(numbers(names))
+    def number(self, *names: str, depth: int = 0) -> str:
+        """An expression over `names`, finite where they are."""
+        if depth == 2 or not self.chance(2 + depth):
+            return self.one(*CONSTANTS, *names)
+        first, second = (self.number(*names, depth=depth + 1) for _ in range(2))
+        return self.one(
+            f"({first} {self.one(*'+-*')} {second})",
+            f"{self.one('min', 'max')}({first}, {second})",
+            f"{self.one('floor', 'ceil', 'abs', '-')}({first} / 2)",
+            f"({self.test(*names, depth=depth + 1)} ? {first} : {second})",
+        )
 
-    def test(self, *names: str) -> str:
-        return self.draw(tests(names))
+    def test(self, *names: str, depth: int = 0) -> str:
+        """A test over `names`."""
+        left = self.one(*names, "1")
+        compared = f"{left} {self.one(*COMPARISONS)} {self.number(*names, depth=depth + 1)}"
+        if depth or not self.chance(3):
+            return compared
+        other = self.test(*names, depth=1)
+        return self.one(f"({compared}) && ({other})", f"({compared}) || ({other})", f"!({compared})")
 
     # ------------------------------------------------------------ what can be read
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from attrs import frozen
 from hypothesis import strategies as st
 
-from tests.support.drafts import Draft, Draw, Taste, reads
+from tests.support.drafts import Draft, Draw, Taste, indices, reads
 from tests.support.schedules import engine_text
 from tests.support.servers import block
 
@@ -97,9 +97,14 @@ def queue(d: Draft) -> str:
 
 def workload_text(d: Draft) -> tuple[str, bool]:
     """The workload, and whether its sessions arrive in a stream without end."""
-    crowd = d.draw(st.integers(1, d.taste.crowd))
-    gap = d.one("1", "2", "0.75", "3", *(("~det(1.5)",) if d.taste.draws else ()))
-    arrive = d.one(f"batch({crowd})", f"renewal({gap})", f"closed({crowd})")
+    crowd = 1 + d.draw(indices(d.taste.crowd))
+    gaps = ["1", "2", "0.75", "3"]
+    if d.taste.draws:
+        gaps.append("~det(1.5)")
+    if d.taste.random:
+        gaps += ["~exp(1.5)", "~uniform(0.5, 2)"]
+    streams = [f"renewal({d.one(*gaps)})", *(("poisson(0.75)",) if d.taste.random else ())]
+    arrive = d.one(f"batch({crowd})", *streams, f"closed({crowd})")
     # A closed client that lets no time pass would come back for ever at one instant.
     first = "turn; run pause (cost(pause, 1)); turn;"
     session = d.one(
@@ -109,9 +114,10 @@ def workload_text(d: Draft) -> tuple[str, bool]:
         "session { loop { turn; run pause (cost(pause, 2)); branch (turn_no >= 2) { end; } else { } } }",
         "session { run pause (cost(pause, 1 + serial)); turn; observe back = now - t0; }",
     )
-    init = "init { set t0 = now; set a = serial - 3 * floor(serial / 3); set b = min(serial, 2); }"
+    drawn = "set c = floor(~exp(4)); observe drawn = c; " if d.taste.random else ""
+    init = f"init {{ {drawn}set t0 = now; set a = serial - 3 * floor(serial / 3); set b = min(serial, 2); }}"
     turn = d.one("", "turn { set g = turn_no + a; observe begun = g; }")
-    return f"workload {{ arrive {arrive}; {init} {turn} {session} }}", arrive.startswith("renewal")
+    return f"workload {{ arrive {arrive}; {init} {turn} {session} }}", arrive in streams
 
 
 def claims(d: Draft) -> list[str]:

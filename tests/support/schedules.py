@@ -57,6 +57,7 @@ class EngineDraft:
         batch = ("batch.tokens", "batch.prefilled", "batch.decoding", "batch.attention", "running.count")
         return d.one(
             "1",
+            *(("0.5 + ~uniform(0, 1)", "0.25 + ~exp(1)") if d.taste.random else ()),
             "1 + batch.tokens / 8",
             "1.5 + batch.prefilled / 4",
             "1 + batch.attention",

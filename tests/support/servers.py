@@ -55,12 +55,19 @@ def tokens(d: Draft) -> str:
         amounts += ["2.5", "0.5", "1.5 + a / 4"]
     if d.taste.draws:
         amounts.append("~det(3)")
+    if d.taste.random:
+        amounts += ["floor(~exp(6))", "1 + ~uniform(0, 4)"]
     return d.one(*amounts)
 
 
 def time(d: Draft) -> str:
     """Work at a line or delay."""
-    return d.one("1", "0.5", "2", "1 + a", "0.25 * b", "3", *(("~det(1)",) if d.taste.draws else ()))
+    times = ["1", "0.5", "2", "1 + a", "0.25 * b", "3"]
+    if d.taste.draws:
+        times.append("~det(1)")
+    if d.taste.random:
+        times += ["~exp(1.5)", "~h2(1, 3)", "~erlang(3, 2)"]
+    return d.one(*times)
 
 
 def run(d: Draft) -> str:
@@ -78,7 +85,7 @@ def run(d: Draft) -> str:
 def branch(d: Draft, depth: int) -> str:
     test = f"({d.test(*readable(d))})"
     if d.taste.draws and d.chance(4):
-        test = f"with ({d.one('0', '1')})"
+        test = f"with ({d.one('0', '1', *(('0.5', '1 / (2 + a)') if d.taste.random else ()))})"
     then, otherwise = block(d, depth + 1), block(d, depth + 1)
     if not d.held and d.chance(6):
         then += " end;"

@@ -101,7 +101,7 @@ def test_a_reference_keeps_its_parts() -> None:
         ("1; 2", "SQ0145", 2), ("1)", "SQ0145", 2), ("1, 2", "SQ0145", 2), ("1 < 2 < 3", "SQ0113", 7),
         ('"a"', "SQ0136", 1), ("0x10", "SQ0105", 2), ("#", "SQ0101", 1), ("1 = 2", "SQ0138", 3),
         ("sum k in 2 + 1 (k)", "SQ0147", 12), ("max in 3 (1)", "SQ0141", 5), ("set x = 3", "SQ0141", 5),
-        ("1__ 0", "SQ0141", 5), ("1e1_0", "SQ0105", 4), ("1 ? 2", "SQ0114", 6), ("\0", "SQ0106", 1),
+        ("1__ 0", "SQ0141", 5), ("1e1_0", "SQ0105", 4), ("1 ? 2", "SQ0114", 6), ("\0", "SQ0101", 1),
     ],
 )  # fmt: skip
 def test_a_text_that_is_no_expression_gets_one_complaint(text: str, code: str, column: int) -> None:

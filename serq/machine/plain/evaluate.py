@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, TypeVar, Union
+from typing import TypeVar, Union
 
 from attrs import frozen
 
@@ -225,7 +225,7 @@ def _observable(e: Observable, here: Here) -> float:
             case "blocksize":
                 return pool.rule.block or 0.0
             case "cachedin":
-                entry = None if here.session is None else pool.own(here.session)
+                entry = None if here.session is None else pool.entry_of(here.session)
                 return 0.0 if entry is None else entry.units
     raise InternalError(f"the plain machine has no {e.function}")
 
@@ -240,13 +240,13 @@ def pool_at(place: Place, here: Here) -> Pool:
     return _member(place, here.machine.pools[place.name], here)
 
 
-def _member(place: Place, members: list[Any], here: Here) -> Any:
+def _member(place: Place, members: list[T], here: Here) -> T:
     if place.index is None:
         return members[0]
     index, size = value(place.index, here), len(members)
     if not (0 <= index < size and index == int(index)):
-        facts = {"name": place.name, "value": show(index), "size": size, "last": size - 1}
-        here.machine.fail("SQ0603", place.at, **facts)
+        fail = here.machine.fail
+        fail("SQ0603", place.at, name=place.name, value=show(index), size=size, last=size - 1)
     return members[int(index)]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import inf
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from serq.ir.expr import Expr, Observable, RegisterRead, Var, walk
 from serq.ir.server import Hold as HoldStatement
@@ -24,7 +24,7 @@ from serq.machine.plain.state import (
     Run,
     Session,
 )
-from serq.machine.values import show
+from serq.values import show
 from serq.source import Span
 
 
@@ -112,7 +112,10 @@ def serve_queues(m: Machine) -> bool:
         while pool.growths and pool.has_room(pool.growths[0].units, pool.growths[0].part):
             growth = pool.growths.pop(0)
             enlarge(m, growth.part, growth.units)
-            _make_ready(m, growth.part.hold.session)
+            if growth.run is None:
+                _make_ready(m, growth.part.hold.session)
+            else:
+                growth.run.stalls = None
             moved = True
         while pool.rule.engine is None and (hold := head(m, pool)) and fits(asked := needs(m, hold)):
             admit(m, hold, asked)
@@ -158,12 +161,12 @@ def _make_ready(m: Machine, s: Session) -> None:
 
 def _consume(pool: Pool, s: Session, most: float) -> float:
     """The session's entry is used, up to `most` units; what is left of it is dead."""
-    entry = pool.own(s)
+    entry = pool.entry_of(s)
     if entry is None:
         return 0.0
     used = min(entry.units, most)
     entry.units -= used
-    entry.dead = True
+    entry.owner, entry.copied = object(), s.attributes.copy()
     if entry.units <= 0:
         pool.entries.remove(entry)
     return used
@@ -173,12 +176,12 @@ def leave(m: Machine, pool: Pool, s: Session, units: float) -> None:
     """A prefix stays behind, in place of the session's entry."""
     drop(pool, s)
     if units > 0:
-        pool.entries.append(Entry(s, units, m.now, m.take_number(), s.attributes.copy()))
+        pool.entries.append(Entry(s, units, m.now, m.take_number(), s.attributes.copy(), owner=s))
 
 
 def drop(pool: Pool, s: Session) -> None:
     """The session's own entry goes."""
-    entry = pool.own(s)
+    entry = pool.entry_of(s)
     if entry is not None:
         pool.entries.remove(entry)
 
@@ -204,7 +207,7 @@ def _evict(m: Machine, pool: Pool, entry: Entry) -> None:
     """The entry goes, or its last block."""
     gone = entry.units if pool.rule.block is None else min(entry.units, pool.rule.block)
     if pool.rule.spill is not None:
-        _spill(m, pool, Entry(entry.session, gone, entry.released, entry.number, entry.copied, entry.dead))
+        _spill(m, pool, evolve(entry, units=gone))
     pool.tally.evicted_units += gone
     entry.units -= gone
     if entry.units <= 0:
@@ -228,9 +231,9 @@ def _spill(m: Machine, pool: Pool, piece: Entry) -> None:
     tier = tiers[index] if len(tiers) > 1 else tiers[0]
     stage = stages[index] if len(stages) > 1 else stages[0]
     make_room(m, tier, 0.0)
-    entry = tier.own(piece.session)
+    entry = tier.entry_of(piece.owner)
     if entry is None:
-        leave(m, tier, piece.session, piece.units)
+        tier.entries.append(evolve(piece, released=m.now, number=m.take_number()))
     else:
         entry.units += piece.units
     if work > 0:
@@ -285,10 +288,21 @@ def end_lease(m: Machine, part: Part) -> None:
     """The units of a lease come back, if they have not before."""
     if not part.leased:
         return
+    _give_lease_back(m, part)
+    serve_queues(m)
+
+
+def end_session(m: Machine, s: Session) -> None:
+    """What an ended session leases comes back; what it held has already."""
+    for part in list(s.leases):
+        _give_lease_back(m, part)
+    serve_queues(m)
+
+
+def _give_lease_back(m: Machine, part: Part) -> None:
     part.leased = False
     part.hold.session.leases.remove(part)
     give_back(m, part)
-    serve_queues(m)
 
 
 def innermost(s: Session, pool: Pool) -> Part | None:
@@ -389,6 +403,8 @@ def _interrupt(m: Machine, s: Session) -> None:
         case Run() as run:
             run.engine.runs.remove(run)
             run.engine.batch.pop(run, None)
+            if run.stalls is not None:
+                run.stalls.part.pool.growths.remove(run.stalls)
             s.tokens.lost_at = run.engine
         case Job() as job:
             lines.cancel(m, job)

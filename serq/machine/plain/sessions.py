@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Generator
-from math import inf
-
 from serq.diagnostics import InternalError
 from serq.ir.server import Block, Branch, Choose, Drop, End, Grow, Load, Loop, Observe, Release, Set, Statement
 from serq.ir.server import Hold as HoldStatement
@@ -14,8 +12,8 @@ from serq.ir.workload import Closed, Workload
 from serq.machine.draws import Stream
 from serq.machine.plain import lines, pools, tokens
 from serq.machine.plain.evaluate import Here, of_session, pool_at, stage_at, value
-from serq.machine.plain.state import Ended, Engine, Machine, Preempted, Run, Session, Tokens
-from serq.machine.values import show
+from serq.machine.plain.state import Ended, Engine, Machine, Pool, Preempted, Run, Session, Tokens
+from serq.values import is_whole, show
 from serq.source import Span
 
 WAKE_LIMIT = 1_000
@@ -34,7 +32,7 @@ def create(m: Machine) -> None:
     serial, seed = m.arrived, m.settings.seed
     m.arrived += 1
     m.live += 1
-    s = Session(serial, Stream(seed, "session", serial), [], Tokens(0.0, under_way=False))
+    s = Session(serial, Stream(seed, "session", serial), (), Tokens(0.0, under_way=False))
     s.attributes["serial"] = float(serial)
     if workload.trace is not None:
         count = len(m.recorded)
@@ -71,14 +69,15 @@ def resume_ready(m: Machine) -> None:
         s.wakes += 1
         if s.wakes > WAKE_LIMIT:
             m.fail("SQ0605", None, session=s)
-        if next(s.program, "ended") == "ended":
+        try:
+            next(s.program)
+        except StopIteration:
             _end(m, s)
 
 
 def _end(m: Machine, s: Session) -> None:
     s.ended = True
-    for part in list(s.leases):
-        pools.end_lease(m, part)
+    pools.end_session(m, s)
     m.live -= 1
     m.ended += 1
     arrival = workload_of(m).arrival
@@ -121,9 +120,9 @@ def perform(m: Machine, s: Session, statement: Statement, draws: Stream) -> Step
             pools.release(m, s, pool_at(place, here))
         case Drop(place=place):
             pools.drop(pool_at(place, here), s)
-        case Branch(test=test, then=then, otherwise=otherwise):
+        case Branch(then=then, otherwise=otherwise):
             yield from block(m, s, then if _guard(m, s, statement, here) else otherwise, draws)
-        case While(test=test, body=body):
+        case While(body=body):
             while _guard(m, s, statement, here):
                 _count_pass(m, s, statement.at)
                 yield from block(m, s, body, draws)
@@ -154,7 +153,7 @@ def _count_pass(m: Machine, s: Session, at: Span | None) -> None:
         m.fail("SQ0606", at, session=s)
 
 
-def _amount(m: Machine, s: Session, pool: pools.Pool, amount: float, at: Span | None) -> float:
+def _amount(m: Machine, s: Session, pool: Pool, amount: float, at: Span | None) -> float:
     if not amount >= 0:
         m.fail("SQ0613", at, session=s, name=pool.rule.name, value=show(amount))
     return amount
@@ -214,14 +213,13 @@ def _hold(m: Machine, s: Session, statement: HoldStatement, draws: Stream) -> St
                 raise
         except Ended:
             pools.give_all_back(m, hold)
-            pools.serve_queues(m)
             raise
     pools.end(m, hold)
 
 
 def _choose(m: Machine, s: Session, statement: Choose, here: Here) -> None:
     count = value(statement.count, here)
-    if count > 0 and (count == inf or count != int(count)) or count != count:
+    if not (count <= 0 or is_whole(count)):
         m.fail("SQ0604", statement.at, session=s, value=show(count))
 
     def rank(index: int) -> list[float]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 from collections import defaultdict
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from math import ceil, floor, inf
 from typing import Any, NoReturn, Union
 
@@ -64,7 +64,7 @@ class Session:
 
     serial: int
     draws: Stream
-    recorded: list[TracedTurn]
+    recorded: Sequence[TracedTurn]
     tokens: Tokens
     attributes: dict[str, float] = field(factory=lambda: defaultdict(float))
     program: Generator[None, None, None] = field(init=False)
@@ -119,9 +119,9 @@ class Line:
 
 @define(eq=False)
 class Run:
-    """Tokens that a session still needs of an engine. growing: the part that grows with them.
+    """Tokens that a session still needs of an engine.
 
-    stalled: its last try to grow found no room.
+    growing: the part that grows with them. stalls: the growth that waits for room, and the run with it.
     """
 
     session: Session
@@ -130,7 +130,7 @@ class Run:
     remaining: float
     joined: float
     growing: Part | None
-    stalled: bool = False
+    stalls: Growth | None = None
 
     @property
     def position(self) -> float:
@@ -160,6 +160,7 @@ class Engine:
     preempted: int = 0
     admitted: int = 0
     refused: bool = False
+    fruitless: bool = False
     offer: float | None = None
     pools: list[Pool] = field(factory=list)
     memory: Pool | None = None
@@ -247,27 +248,33 @@ class Hold:
 
 @define(eq=False)
 class Growth:
-    """A `grow` that waits for room."""
+    """A growth that waits for room: of a `grow`, or of a run at an engine."""
 
     part: Part
     units: float
+    run: Run | None = None
 
 
 @define(eq=False)
 class Entry:
-    """A cached prefix. dead: what a hold left unconsumed, of no use to its session any more."""
+    """A cached prefix of a session.
+
+    owner: the session; once the entry is dead, which is of no use to its session any more, something
+    that only its pieces share. copied: attributes at release, or when it died.
+    """
 
     session: Session
     units: float
     released: float
     number: int
     copied: dict[str, float]
-    dead: bool = False
+    owner: object
 
     @property
     def attributes(self) -> dict[str, float]:
         """As eviction keys read them: the session's own while it lives and the entry is its own."""
-        return self.copied if self.dead or self.session.ended else self.session.attributes
+        is_own = self.owner is self.session and not self.session.ended
+        return self.session.attributes if is_own else self.copied
 
 
 @define(eq=False)
@@ -300,9 +307,9 @@ class Pool:
         reserved = sum((max(0.0, p.room - p.units) for p in self.parts if p is not but), 0.0)
         return self.used + (reserved if self.rule.reserve_held else 0.0) + room <= self.rule.cap
 
-    def own(self, session: Session) -> Entry | None:
-        """The session's usable entry."""
-        return next((e for e in self.entries if e.session is session and not e.dead), None)
+    def entry_of(self, owner: object) -> Entry | None:
+        """The entry that a session can use; of a dead one's piece, the one it came from."""
+        return next((entry for entry in self.entries if entry.owner is owner), None)
 
     def round_up(self, units: float) -> float:
         block = self.rule.block
@@ -336,7 +343,7 @@ class Machine:
     ended: int = 0
     turns: int = 0
     replaced: list[float] = field(factory=list)
-    recorded: list[list[TracedTurn]] = field(factory=list)
+    recorded: Sequence[Sequence[TracedTurn]] = ()
     observes: dict[str, Samples] = field(factory=dict)
     client: dict[str, Samples] = field(factory=dict)
     gauges: list[Series] = field(factory=list)

@@ -50,7 +50,7 @@ class _Phase:
 def gather(plain: EachRun) -> EachRun | ClassedRuns:
     """The same residents in classes, between two iterations, if all amounts are whole."""
     runs = sorted(plain.runs(), key=lambda r: r.order)
-    if not all(run.is_whole() for run in runs):
+    if not all(run.is_whole() and run.session.growth is None for run in runs):
         return plain
     classed = ClassedRuns(plain.engine)
     for run in runs:
@@ -322,11 +322,12 @@ class ClassedRuns:
             self.engine.visit_each().serve(run)
 
     def serve_first_prefill(self) -> bool:
+        """The first prefill gets tokens; False when there is none, or none that finds memory."""
         if not self.prefills:
             return False
         if not self._serve_prefill(self.prefills[0][1]):
-            self.engine.visit_each().serve_first_prefill()
-        return True
+            return self.engine.visit_each().serve_first_prefill()
+        return bool(self._batch)
 
     def take_back(self) -> None:
         """Cancel what the batch was given so far."""

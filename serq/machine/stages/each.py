@@ -97,6 +97,8 @@ class EachRun:
     def serve(self, run: Run) -> bool:
         """Give a run what it may have of the budget that is left; False if it was preempted itself."""
         e = self.engine
+        if run.session.growth is not None:
+            return True
         n = share(run, e.left, e.each, e.granule)
         if n <= 0:
             e.refused = True
@@ -114,18 +116,22 @@ class EachRun:
         return True
 
     def serve_first_prefill(self) -> bool:
-        prefills = [r for r in self._runs if not r.is_decode]
-        if not prefills:
-            return False
-        self.serve(min(prefills, key=lambda r: r.order))
-        return True
+        """The first prefill that does not wait for memory gets tokens; False when there is none."""
+        for run in sorted((r for r in self._runs if not r.is_decode), key=lambda r: r.order):
+            if run in self._runs:
+                self.serve(run)
+                if self._batch:
+                    return True
+        return False
 
-    def serve_decodes(self) -> None:
+    def serve_decodes(self) -> bool:
+        """A token for every decode in order; prefills are not here now."""
         for run in sorted(self._runs, key=lambda r: r.order):
             if self.engine.left <= 0:
-                return
-            if run in self._runs and not self.serve(run):
-                return
+                break
+            if run in self._runs and run not in self._batch and not self.serve(run):
+                break
+        return True
 
     def take_back(self) -> None:
         """Cancel what the batch was given so far."""

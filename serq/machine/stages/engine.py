@@ -17,6 +17,7 @@ from serq.ir.expr import Num
 from serq.ir.schedule import Admit
 from serq.ir.stage import Engine
 from serq.machine.pools import Part, PoolMember, fits
+from serq.machine.records import Iteration
 from serq.machine.stages.base import StageMember
 from serq.machine.stages.classed import ClassedRuns, gather, tells_apart
 from serq.machine.stages.each import EachRun
@@ -35,6 +36,7 @@ class EngineMember(StageMember):
     What observers read while an iteration starts: tokens, prefilled, decoders (this batch),
     attention, present, served (tokens of earlier iterations), demand(), registers. left: budget not
     yet given. each: the most one run may get. refused: a granule left a run without a token.
+    forming: a batch is being formed now. fruitless: the last attempt to form one gave no token.
     """
 
     is_engine = True
@@ -197,6 +199,7 @@ class EngineMember(StageMember):
             victim = holds.choose_victim(pool)
             self.short_at = self.iteration
             if victim is None:
+                holds.stall(part, more)
                 return False
             self.preempted += 1
             holds.preempt(victim)
@@ -312,8 +315,19 @@ class EngineMember(StageMember):
             tally.decode_duration += lasts
         self._started = machine.now
         self.idle = False
+        if machine.on_iteration:
+            self._show(lasts)
         if lasts < inf:
             machine.schedule(machine.now + lasts, self._finish, None)
+
+    def _show(self, lasts: float) -> None:
+        batch = tuple((run.session.serial, n) for run, n in self.residents.batch_runs())
+        iteration = Iteration(
+            self.name, self.index, self.machine.now, lasts, self.tokens, self.prefilled, self.decoders,
+            self.present, batch,
+        )  # fmt: skip
+        for look in self.machine.on_iteration:
+            look(iteration)
 
     def _finish(self, _: None) -> None:
         self._tally_iteration()
@@ -396,11 +410,12 @@ class EngineMember(StageMember):
 
     def exclusive(self, condition: Callable[[], float] | None, statement: Admit) -> None:
         """One prefill alone, or decodes only; a prefill that can be admitted replaces the decodes."""
-        residents = self.residents
-        if residents.serve_first_prefill():
+        if self.residents.serve_first_prefill():
             return
+        prefilling = self.present > self.decoding
         budget = self.left
-        residents.serve_decodes()
+        if not prefilling and not self.residents.serve_decodes():
+            self.visit_each().serve_decodes()
         while self.left > 0 and self._may_admit(condition, statement):
             run = self._admit_head(budget)
             if run is False:
@@ -408,8 +423,10 @@ class EngineMember(StageMember):
             if run is None:
                 continue
             if not run.is_decode:
-                residents.take_back()
+                # Who came may have changed how the residents are kept.
+                self.residents.take_back()
                 self.left = budget
-                residents.serve(run)
+                self.residents.serve(run)
                 return
-            residents.serve(run)
+            if not prefilling:
+                self.residents.serve(run)

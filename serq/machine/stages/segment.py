@@ -21,6 +21,7 @@ Order = tuple[float, int]
 class Segment:
     """order: members in serving order, with some that have left (`run.segment` is not this one).
 
+    Of its dicts only the keys count: they are sets that keep their order.
     count: members. fresh: members that have joined since the segment was last served. last: time of
     the last token of the members that are not fresh. mark: the iteration that last served it.
     served, served_fresh: members and fresh members of that iteration. memory: units that the members
@@ -36,11 +37,11 @@ class Segment:
         self.order: list[Run] = []
         self.count = 0
         self.tick = 0
-        self.fresh: list[Run] = []
+        self.fresh: dict[Run, None] = {}
         self.last = 0.0
         self.mark = 0
         self.served = 0
-        self.served_fresh: list[Run] = []
+        self.served_fresh: dict[Run, None] = {}
         self.memory = 0.0
         self._due: list[tuple[int, Order, Run]] = []
         self._growing: list[tuple[int, Order, Run]] = []
@@ -72,7 +73,7 @@ class Segment:
         run.finish = self.tick + remaining
         self.count += 1
         if fresh:
-            self.fresh.append(run)
+            self.fresh[run] = None
         heappush(self._due, (run.finish, run.order, run))
         self.memory += run.memory
         if run.part is not None:
@@ -109,14 +110,14 @@ class Segment:
         self.mark = iteration
         self.tick += 1
         self.served = self.count
-        self.served_fresh, self.fresh = self.fresh, []
+        self.served_fresh, self.fresh = self.fresh, {}
 
     def take_back(self) -> None:
         """Undo `serve`, before anything else happened."""
         self.tick -= 1
         self.mark = 0
-        self.fresh = self.served_fresh + self.fresh
-        self.served_fresh = []
+        self.fresh = self.served_fresh | self.fresh
+        self.served_fresh = {}
 
     def pop_done(self) -> list[Run]:
         """Members with nothing left leave, in serving order."""
@@ -157,22 +158,19 @@ class Segment:
         else:
             del self.order[len(self.order) - passed :]
             moving.reverse()
-        fresh, served_fresh = set(self.fresh), set(self.served_fresh)
         for run in moving:
             other.order.append(run)
             since = run.since
             self.settle(run)
-            other._take(run, run.finish - self.tick, run in fresh)
+            other._take(run, run.finish - self.tick, run in self.fresh)
+            self.fresh.pop(run, None)
             run.since = since
             other.served += since < self.tick
-            if run in served_fresh:
-                other.served_fresh.append(run)
+            if run in self.served_fresh:
+                del self.served_fresh[run]
+                other.served_fresh[run] = None
         self.count -= len(moving)
         self.served -= other.served
-        if fresh:
-            self.fresh = [run for run in self.fresh if run.segment is self]
-        if served_fresh:
-            self.served_fresh = [run for run in self.served_fresh if run.segment is self]
         return (other, self) if front else (self, other)
 
     def count_before(self, order: Order) -> int:
@@ -183,9 +181,8 @@ class Segment:
 def merge(a: Segment, b: Segment) -> Segment:
     """Two segments that stand next to each other, `a` first, as one: the smaller joins the larger."""
     large, small = (a, b) if a.count >= b.count else (b, a)
-    fresh = set(small.fresh)
     for run in list(small.members()):
-        joined = run in fresh
+        joined = run in small.fresh
         if not joined and small.last != large.last:
             # Its last token was at another time than the others': it is looked at on its own once.
             run.session.last_token = small.last

@@ -1,14 +1,15 @@
 """Blanks between tokens, places where a line may break, and what is kept on one line if it fits.
 
 The rules: a statement goes on one line if it fits, else it breaks before its clauses, and its
-expressions before their operators, the outermost first; continued lines are indented by four or stand
-under the beginning of what they continue. A block of at most three statements, without braces of its
-own, stays on one line if it was written on one and its statement fits there.
+expressions before their operators, the outermost first. Continued lines are indented by two, by four
+before a block, or stand under the beginning of what they continue. A block of at most three
+statements, without braces of its own, stays on one line if it was written on one and its statement
+fits there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from enum import Enum, auto
 from itertools import accumulate
 from typing import get_args
@@ -51,6 +52,9 @@ CLOSE = (
     tree.Call, tree.Draw, tree.Use, tree.Definition, tree.Arrive, tree.StageKind, tree.Input, tree.Program,
 )  # fmt: skip
 """Forms whose parenthesis follows its name without a blank."""
+
+NAMING = (tree.CostRecord, tree.Hold, tree.Copy, tree.Relation)
+"""Forms with lists of values that have names: `{ R: e, S: e }`, `at admission (x = e, y = f)`."""
 
 
 class Space(Enum):
@@ -122,21 +126,20 @@ class _Arranger:
         pending: list[tuple[tree.Node, tree.Node]] = [(self.program, self.program)]
         while pending:
             node, around = pending.pop()
-            self.visit(node, around)
-            pending += ((part, node) for part in children(node))
-        self.bracket()
+            parts = children(node)
+            self.visit(node, around, list(self.own_tokens(node, parts)))
+            pending += ((part, node) for part in parts)
         spaces = list(map(self.space, range(len(self.texts))))
         arrangement = Arrangement(spaces, elements=self.elements)
         self.set_braces(arrangement)
         # Sorting keeps groups of the same tokens in the order they were added in.
-        for group in sorted(self.groups, key=lambda g: (g.first, -g.last)):
+        for group in sorted([*self.brackets(), *self.groups], key=lambda g: (g.first, -g.last)):
             arrangement.groups.setdefault(group.first, []).append(group)
         return arrangement
 
-    def visit(self, node: tree.Node, around: tree.Node) -> None:
-        """Everything that a node says about its tokens."""
+    def visit(self, node: tree.Node, around: tree.Node, own: list[int]) -> None:
+        """Everything that a node says about its tokens; `own` are those of no node inside."""
         first, last = self.draft.range(node.at)
-        own = list(self.own_tokens(node, first, last))
         for i in own:
             self.owners[i] = node
         words = CLAUSES.get(type(node))
@@ -154,16 +157,16 @@ class _Arranger:
                 if not self.is_link(node, around):
                     self.groups.append(Group(first, last, self.deeper(node, around)))
             case tree.Conditional():
-                mark, colon = (i for i in own if self.texts[i] in "?:")
+                mark, colon = (i for i in own if self.texts[i] in ("?", ":"))
                 self.soft |= {mark, colon}
                 if not self.is_link(node, around):
                     self.groups.append(Group(first, last, self.deeper(node, around)))
                 self.groups.append(Group(first, colon - 1, INDENT))
 
-    def own_tokens(self, node: tree.Node, first: int, last: int) -> Iterator[int]:
-        """The tokens of a node that are not those of a node inside."""
-        at = first
-        for part in children(node):
+    def own_tokens(self, node: tree.Node, parts: Iterable[tree.Node]) -> Iterator[int]:
+        """The tokens of a node between its parts."""
+        at, last = self.draft.range(node.at)
+        for part in parts:
             start, end = self.draft.range(part.at)
             yield from range(at, start)
             at = end + 1
@@ -184,9 +187,10 @@ class _Arranger:
         return self.texts[first - 1] != "(" or self.draft.partner.get(first - 1) != last + 1
 
     def deeper(self, node: tree.Node, around: tree.Node) -> int:
-        """The indentation of an operand's own operators."""
+        """The indentation of operators: of those in an operand, or in a value with a name in a list."""
         is_operand = isinstance(around, (tree.Binary, tree.Unary, tree.Conditional))
-        return INDENT if is_operand and self.is_bare(node) else 0
+        is_named = isinstance(around, NAMING) and self.texts[self.draft.range(node.at)[0] - 1] in ("=", ":")
+        return INDENT if is_named or (is_operand and self.is_bare(node)) else 0
 
     # ------------------------------------------------------------ statements
 
@@ -196,7 +200,7 @@ class _Arranger:
         self.groups.append(Group(first, last))
         brace = self.braces[first]
         if brace > last:
-            self.groups.append(Group(first, last, CONTINUED))
+            self.groups.append(Group(first, last, INDENT))
         elif isinstance(node, tree.Hold):
             self.groups.append(Group(first + 1, brace - 1, None))
             units = self.draft.range(node.parts[0].at.to(node.parts[-1].at))
@@ -206,11 +210,11 @@ class _Arranger:
         else:
             self.groups.append(Group(first, brace - 1, CONTINUED))
 
-    def bracket(self) -> None:
-        """What stands between round or square brackets is a group under its beginning."""
+    def brackets(self) -> Iterator[Group]:
+        """What stands between round or square brackets, under its beginning."""
         for opening, closing in self.draft.partner.items():
             if self.texts[opening] in "([" and closing > opening + 1:
-                self.groups.insert(0, Group(opening + 1, closing - 1, None))
+                yield Group(opening + 1, closing - 1, None)
 
     def set_braces(self, arrangement: Arrangement) -> None:
         """Lines and indentation of everything between braces, and of the program as a whole."""

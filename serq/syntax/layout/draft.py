@@ -40,7 +40,8 @@ class Draft:
             [kind == WORD for kind in tokens.kinds],
             tokens.partner,
             {place: i for i, place in enumerate(places)},
-            {place: i for i, place in enumerate(ends)},
+            # The end of the text may be at the end of its last token, and is not meant then.
+            {place: i for i, place in reversed(list(enumerate(ends)))},
         )
 
     def without(self, dropped: Collection[int]) -> Draft:

@@ -6,9 +6,6 @@ from collections.abc import Iterator, Sequence
 
 from attrs import define
 
-WIDTH = 100
-"""Columns a line may have."""
-
 GAP = 2
 """Blanks between a line and the comment at its end."""
 
@@ -22,9 +19,10 @@ class Line:
 
 
 class Paper:
-    """Text that grows at its end."""
+    """Text that grows at its end, on lines of `width` columns."""
 
-    def __init__(self) -> None:
+    def __init__(self, width: int) -> None:
+        self.width = width
         self.lines = [Line("")]
         self.column = 0
         self.is_fresh = True
@@ -35,7 +33,7 @@ class Paper:
         self.lines[-1].text += first
         self.lines += map(Line, more)
         self.column = len(self.lines[-1].text)
-        self.is_fresh = False
+        self.is_fresh = self.is_fresh and not text
 
     def write_apart(self, text: str) -> None:
         """Put text behind what is there, with a blank between unless a bracket or nothing is there."""
@@ -60,24 +58,31 @@ class Paper:
     def text(self) -> str:
         """All that was written."""
         lines = self.lines[:-1] if self.is_fresh else self.lines
-        return "".join(f"{line}\n" for line in _in_columns(lines))
+        return "".join(f"{line}\n" for line in _in_columns(lines, self.width))
 
 
-def _in_columns(lines: Sequence[Line]) -> Iterator[str]:
-    """The lines; comments at the ends of neighbours begin in one column unless they get too wide by it."""
+def _in_columns(lines: Sequence[Line], width: int) -> Iterator[str]:
+    """The lines; comments at the ends of neighbours begin in one column unless they get too wide by it.
+
+    One behind an opening brace is about what follows, and stands for itself.
+    """
     done = 0
     while done < len(lines):
         end = done + 1
         column, longest = _extent(lines[done])
-        while end < len(lines) and lines[done].comment and lines[end].comment:
+        while end < len(lines) and _is_in_column(lines[end - 1]) and _is_in_column(lines[end]):
             next_column, next_longest = _extent(lines[end])
             wider, longer = max(column, next_column), max(longest, next_longest)
-            if wider + longer > WIDTH:
+            if wider + longer > width:
                 break
             column, longest, end = wider, longer, end + 1
         for line in lines[done:end]:
             yield line.text.ljust(column) + line.comment if line.comment else line.text
         done = end
+
+
+def _is_in_column(line: Line) -> bool:
+    return bool(line.comment) and not line.text.endswith("{")
 
 
 def _extent(line: Line) -> tuple[int, int]:

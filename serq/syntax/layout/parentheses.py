@@ -15,13 +15,17 @@ from serq.syntax.layout.draft import Draft, children
 from serq.syntax.tree import Binary, Conditional, Expr, Unary
 
 LEVELS = {
-    "||": 1, "&&": 2, "<": 3, "<=": 3, ">": 3, ">=": 3, "==": 3, "!=": 3, "+": 4, "-": 4, "*": 5, "/": 5, "^": 6,
+    "||": 1, "&&": 2, "<": 3, "<=": 3, ">": 3, ">=": 3, "==": 3, "!=": 3,
+    "+": 4, "-": 4, "*": 5, "/": 5, "^": 6,
 }  # fmt: skip
 """How tightly operators bind, the loosest first."""
 
 _LOGIC, _COMPARISON, _SUM, _PRODUCT, _POWER = 2, 3, 4, 5, 6
 
 EXPRESSIONS: tuple[type[tree.Node], ...] = get_args(Expr)
+
+_BEFORE = frozenset({*LEVELS, "!", "(", "[", "{", ",", "=", "?", ":"})
+"""What stands before a parenthesis that only groups."""
 
 _BARE = (tree.Capacity, tree.TokensCap, tree.Granule, tree.CapOption, tree.BlockOption, tree.Serve)
 """Forms whose value follows a word without parentheses; any that are there are the author's."""
@@ -48,16 +52,15 @@ def _pairs(node: tree.Node, part: tree.Node, draft: Draft) -> list[tuple[int, in
     """The pairs of parentheses directly around `part` that only group, the inner one first."""
     first, last = draft.range(node.at)
     opening, closing = draft.range(part.at)
-    pairs = []
+    pairs: list[tuple[int, int]] = []
     while True:
         opening, closing = opening - 1, closing + 1
         if opening < first or closing > last or draft.texts[opening] != "(":
             return pairs
         if draft.partner.get(opening) != closing:
             return pairs
-        # After a word they belong to its form: `branch (…)`, `min(…)`, `kv (…)`, `line[0] (…)`.
-        follows_word = draft.words[opening - 1] or draft.texts[opening - 1] == "]"
-        if follows_word and not isinstance(node, _BARE):
+        # After a word and the like they belong to its form: `branch (…)`, `min(…)`, `line[0] (…)`.
+        if draft.texts[opening - 1] not in _BEFORE and not isinstance(node, _BARE):
             return pairs
         pairs.append((opening, closing))
 

@@ -10,10 +10,10 @@ from attrs import frozen
 from serq.syntax.layout.arrange import INDENT, Arrangement, Group, Space
 from serq.syntax.layout.comments import Margin, Side
 from serq.syntax.layout.draft import Draft
-from serq.syntax.layout.paper import WIDTH, Paper
+from serq.syntax.layout.paper import Paper
 
-FARTHEST = 60
-"""The last column under which lines are aligned; what begins further right is indented instead."""
+FARTHEST = 0.6
+"""Of the width: what begins further right has no lines aligned under it, they are indented instead."""
 
 
 @frozen
@@ -24,9 +24,9 @@ class _Frame:
     is_flat: bool = False
 
 
-def print_tokens(draft: Draft, arrangement: Arrangement, margins: Sequence[Margin]) -> str:
-    """The text of a program."""
-    return _Printer(draft, arrangement, margins).print()
+def print_tokens(draft: Draft, arrangement: Arrangement, margins: Sequence[Margin], width: int) -> str:
+    """The text of a program, on lines of `width` columns where that is possible."""
+    return _Printer(draft, arrangement, margins, width).print()
 
 
 class _Printer:
@@ -35,11 +35,11 @@ class _Printer:
     tails: columns that what follows takes on the line of the token before, whatever breaks.
     """
 
-    def __init__(self, draft: Draft, arrangement: Arrangement, margins: Sequence[Margin]) -> None:
+    def __init__(self, draft: Draft, arrangement: Arrangement, margins: Sequence[Margin], width: int) -> None:
         self.texts = draft.texts
         self.arrangement = arrangement
         self.margins = margins
-        self.paper = Paper()
+        self.paper = Paper(width)
         self.frames = [_Frame(0)]
         gaps = [self.gap(i) for i in range(len(self.texts))]
         lengths = [len(text) for text in self.texts]
@@ -84,12 +84,12 @@ class _Printer:
         around = self.frames[-1]
         first, last = group.first, group.last
         width = self.widths[last] - self.widths[first] + len(self.texts[first])
-        room = WIDTH - self.paper.column - self.tails[last + 1]
+        room = self.paper.width - self.paper.column - self.tails[last + 1]
         if around.is_flat or (self.breaks[last] == self.breaks[first] and width <= room):
             frame = _Frame(around.indent, is_flat=True)
         elif group.indent is not None:
             frame = _Frame(around.indent + group.indent)
-        elif self.paper.column <= FARTHEST:
+        elif self.paper.column <= FARTHEST * self.paper.width:
             frame = _Frame(self.paper.column)
         else:
             frame = _Frame(around.indent + INDENT)
@@ -101,7 +101,8 @@ class _Printer:
         margin, space = self.margins[i], self.arrangement.spaces[i]
         closes = i in self.arrangement.closes
         # Empty lines are kept between the elements of a list, not at its ends.
-        may_part = closes or i in self.arrangement.elements or i == len(self.texts) - 1
+        at_end = closes or i == len(self.texts) - 1
+        may_part = at_end or i in self.arrangement.elements
         at_beginning = i == 0 or i - 1 in self.arrangement.opens
         ends = space is Space.LINE or (space is Space.SOFT and not self.frames[-1].is_flat)
         is_separate = False
@@ -126,7 +127,7 @@ class _Printer:
         if is_separate:
             paper.write(" ")
         elif ends:
-            apart = margin.apart and may_part and not (closes or at_beginning)
+            apart = margin.apart and may_part and not (at_end or at_beginning)
             paper.end_line(self.frames[-1].indent, apart)
         elif space is not Space.NONE:
             paper.write(" ")

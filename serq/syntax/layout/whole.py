@@ -13,23 +13,39 @@ from serq.syntax.layout.printing import print_tokens
 from serq.syntax.parse import Parsed, parse_program
 from serq.syntax.tokens import read_tokens
 
+WIDTH = 100
+"""Columns that lines have."""
 
-def lay_out(source: SourceFile, sink: Sink) -> str | None:
-    """The program's text in its one layout; None, with complaints, when it is not well-formed.
 
-    The result is read again: InternalError rather than a text that says anything else.
+def lay_out(source: SourceFile, sink: Sink, width: int = WIDTH) -> str | None:
+    """The text of a program or a library in its one layout; None, with complaints, when it is neither.
+
+    width: columns that a line has; a long name or a comment may need more. The result is read again:
+    InternalError rather than a text that says anything else.
     """
-    said = len(sink.diagnostics)
-    parsed = parse_program(source, sink)
-    if len(sink.diagnostics) > said:
+    parsed = _read(source, sink)
+    if parsed is None:
         return None
     every = Draft.of(read_tokens(source))
     draft = every.without(redundant_parentheses(parsed.tree, every))
-    text = print_tokens(draft, arrange(parsed.tree, draft), place_comments(parsed.comments, draft))
-    again = Sink()
-    if not _say_the_same(parsed, parse_program(SourceFile(source.name, text), again)) or again.diagnostics:
+    margins = place_comments(parsed.comments, draft)
+    text = print_tokens(draft, arrange(parsed.tree, draft), margins, width)
+    again = _read(SourceFile(source.name, text), Sink())
+    if again is None or not _say_the_same(parsed, again):
         raise InternalError(f"the layout of {source.name} would change the program; it is left as it is")
     return text
+
+
+def _read(source: SourceFile, sink: Sink) -> Parsed | None:
+    """A program, or a library: definitions without a `main`."""
+    found = Sink()
+    parsed = parse_program(source, found)
+    is_library = bool(parsed.tree.before) and not parsed.tree.items
+    if found.diagnostics and not (is_library and [d.code for d in found.diagnostics] == ["SQ0160"]):
+        sink.sources.setdefault(source.name, source)
+        sink.diagnostics += found.diagnostics
+        return None
+    return parsed
 
 
 def _say_the_same(one: Parsed, other: Parsed) -> bool:

@@ -1,0 +1,248 @@
+"""One iteration of an engine, step by step (semantics, section 4)."""
+
+from __future__ import annotations
+
+from math import inf
+
+from serq.diagnostics import InternalError
+from serq.ir.expr import Expr
+from serq.ir.schedule import Admit, Advance, ExclusivePrefill, ScheduleBranch, ScheduleStatement, SetRegister
+from serq.machine.plain import pools, tokens
+from serq.machine.plain.evaluate import Here, in_order, is_true, limits, share, value
+from serq.machine.plain.sessions import resume_ready
+from serq.machine.plain.state import Engine, Growth, Machine, Run, Session
+from serq.machine.records import Iteration
+from serq.values import show
+from serq.source import Span
+
+
+def has_work(e: Engine) -> bool:
+    """Whether the engine has runs, or waiting holds that it admits."""
+    return bool(e.runs) or e.waiting() > 0
+
+
+def try_iteration(m: Machine, e: Engine) -> None:
+    """Form a batch and start it. An attempt that gives no token leaves the engine idle."""
+    e.budget, e.each = limits(e, m)
+    if e.budget != e.budget:
+        m.fail("SQ0608", e.rule.tokens_cap.at, value=show(e.budget))
+    e.batch = {}
+    e.preempted = e.admitted = 0
+    e.refused = False
+    before = e.registers.copy()
+    schedule = e.rule.schedule.statements
+    if isinstance(schedule[0], ExclusivePrefill):
+        _exclusive_prefill(m, e, next(s for s in schedule if isinstance(s, Admit)))
+    else:
+        _follow(m, e, schedule)
+    e.fruitless = not e.batch and not e.preempted
+    if not e.fruitless:
+        _start(m, e)
+    elif not e.admitted:
+        e.registers = before
+
+
+# ---------------------------------------------------------------- the schedule
+
+
+def _follow(m: Machine, e: Engine, statements: tuple[ScheduleStatement, ...]) -> None:
+    for s in statements:
+        match s:
+            case Advance():
+                _advance(m, e, s)
+            case Admit():
+                _admit(m, e, s)
+            case ScheduleBranch(test=test, then=then, otherwise=otherwise):
+                _follow(m, e, then if _guard(m, e, test, s.at) else otherwise)
+            case SetRegister(register=register, value=assigned):
+                number = value(assigned, Here(m, engine=e))
+                if not -inf < number < inf:
+                    m.fail("SQ0619", s.at, name=register, value=show(number))
+                e.registers[register] = number
+            case ExclusivePrefill():
+                raise InternalError("`exclusive prefill` comes first")
+
+
+def _guard(m: Machine, e: Engine, test: Expr, at: Span | None) -> bool:
+    number = value(test, Here(m, engine=e))
+    if number not in (0, 1):
+        m.fail("SQ0601", at, value=show(number))
+    return number == 1
+
+
+def _about(m: Machine, run: Run) -> Here:
+    """Where a key or predicate about a run is read."""
+    return Here(m, run.session, run.session.attributes, engine=run.engine, subject=run)
+
+
+def _advance(m: Machine, e: Engine, s: Advance) -> None:
+    """`advance running`: step 2."""
+
+    def rank(run: Run) -> list[float]:
+        if s.order == "decode first":
+            return [not run.is_decode]
+        return [value(key, _about(m, run)) for key in s.keys]
+
+    unserved = [run for run in e.runs if run not in e.batch]
+    for run in sorted(in_order(unserved), key=rank):
+        if e.left <= 0:
+            return
+        if run not in e.runs or (s.only is not None and not is_true(s.only, _about(m, run))):
+            continue
+        _serve(m, run)
+        if run not in e.runs:
+            return
+
+
+def _serve(m: Machine, run: Run) -> None:
+    """Give a run what it may have of the budget that is left, if there is memory for it."""
+    e = run.engine
+    n = share(run, e.left, e.each)
+    if run.stalls is not None:
+        return
+    if n <= 0:
+        e.refused = True
+    elif _make_memory(m, run, n):
+        e.batch[run] = n
+
+
+def _make_memory(m: Machine, run: Run, n: float) -> bool:
+    """The hold grows to the position that `n` more tokens reach; False: the run gets none."""
+    part, e = run.growing, run.engine
+    if part is None:
+        return True
+    more = part.pool.round_up(part.position + n) - part.units
+    while more > 0 and not part.pool.has_room(more, part):
+        victim = pools.choose_victim(m, part.pool)
+        if victim is None:
+            run.stalls = Growth(part, more, run)
+            part.pool.growths.append(run.stalls)
+            return False
+        e.preempted += 1
+        pools.preempt(m, victim)
+        if run not in e.runs:
+            return False
+    if more > 0:
+        pools.enlarge(m, part, more)
+    return True
+
+
+# ---------------------------------------------------------------- admission
+
+
+def _admit(m: Machine, e: Engine, s: Admit) -> None:
+    """`admit waiting`: step 3."""
+    while e.left > 0 and not e.refused and _may_admit(m, e, s):
+        session = _admit_head(m, e, e.left)
+        if session is None:
+            return
+        run = _run_at(e, session)
+        if run is not None and (s.only is None or is_true(s.only, _about(m, run))):
+            _serve(m, run)
+
+
+def _may_admit(m: Machine, e: Engine, s: Admit) -> bool:
+    allowed = s.condition is None or _guard(m, e, s.condition, s.at)
+    return allowed and e.waiting() > 0
+
+
+def _admit_head(m: Machine, e: Engine, offer: float) -> Session | None:
+    """Admit the head of the first queue with waiting holds, and let its session go on until it waits.
+
+    offer: the budget that its header reads. Returns the session, None if its hold does not fit.
+    """
+    hold = pools.head(m, next(pool for pool in e.pools if pool.queue))
+    assert hold is not None
+    e.offer = offer
+    asked = pools.needs(m, hold)
+    e.offer = None
+    if not pools.fits(asked):
+        return None
+    e.admitted += 1
+    pools.admit(m, hold, asked)
+    resume_ready(m)
+    return hold.session
+
+
+def _run_at(e: Engine, session: Session) -> Run | None:
+    run = session.stands
+    return run if isinstance(run, Run) and run.engine is e else None
+
+
+def _exclusive_prefill(m: Machine, e: Engine, s: Admit) -> None:
+    """One prefill alone, or decodes only until a prefill is admitted that replaces them: step 4."""
+    prefills = [run for run in in_order(e.runs) if not run.is_decode]
+    for run in prefills:
+        if run in e.runs:
+            _serve(m, run)
+            if run in e.batch:
+                return
+    for run in in_order(e.runs) if not prefills else ():
+        if e.left > 0 and run in e.runs:
+            _serve(m, run)
+            if run not in e.runs:
+                break
+    while e.left > 0 and _may_admit(m, e, s):
+        session = _admit_head(m, e, e.budget)
+        if session is None:
+            return
+        run_here = _run_at(e, session)
+        if run_here is not None and not run_here.is_decode:
+            e.batch = {}
+            _serve(m, run_here)
+            return
+        if run_here is not None and not prefills:
+            _serve(m, run_here)
+
+
+# ---------------------------------------------------------------- the iteration
+
+
+def _start(m: Machine, e: Engine) -> None:
+    """Claims look at the batch, then the iteration lasts what `execute` says: step 5."""
+    for look in m.on_start:
+        look(e)
+    given = e.given(True, False)
+    lasts = value(e.rule.execute, Here(m, draws=m.draws, engine=e))
+    if not lasts > 0:
+        if given:
+            at = e.rule.execute.at or e.rule.at
+            m.fail("SQ0607", at, value=show(lasts), tokens=show(given))
+        lasts = 0.0  # somebody was preempted and nobody served: the next iteration follows at once
+    batch = tuple((run.session.serial, n) for run, n in e.batch.items())
+    e.under_way = Iteration(
+        engine=e.rule.name, index=e.tally.index, start=m.now, duration=lasts, tokens=given,
+        prefilled=e.given(False), decoders=e.decoders(), residents=len(e.runs), batch=batch,
+    )  # fmt: skip
+    for see in m.on_iteration:
+        see(e.under_way)
+    e.tally.iterations += 1
+    if e.decoders():
+        e.tally.decode_starts += 1
+        e.tally.decode_sum += e.decoders()
+        e.tally.decode_duration += lasts
+    if lasts < inf:
+        m.schedule(m.now + lasts, lambda: _finish(m, e))
+
+
+def _finish(m: Machine, e: Engine) -> None:
+    """Tokens count; runs with nothing left leave, and their sessions go on, as they were served: step 6."""
+    assert e.under_way is not None
+    e.served += e.under_way.tokens
+    e.under_way = None
+    for run, n in e.batch.items():
+        run.remaining -= n
+        if run.growing is not None:
+            run.growing.position += n
+        if run.is_decode:
+            tokens.add_token(m, run.session, e)
+        elif run.remaining <= 0:
+            tokens.end_prefill(m, run.session, e)
+    for run in e.batch:
+        if run.remaining <= 0:
+            e.runs.remove(run)
+            e.tally.completed += 1
+            e.tally.service_sum += m.now - run.joined
+            run.session.stands = None
+            m.ready.append(run.session)
+    e.batch = {}

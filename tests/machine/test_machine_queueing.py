@@ -1,0 +1,74 @@
+"""Mean waits known in closed form, within three standard errors over twenty seeds."""
+
+from __future__ import annotations
+
+from math import sqrt
+from statistics import mean, stdev
+
+import pytest
+
+import serq
+from serq.report import Report
+
+SEEDS = range(1, 21)
+
+
+def mean_waits(source: str, horizon: float) -> list[float]:
+    compiled = serq.compile(source=source)
+    found = []
+    for seed in SEEDS:
+        report: Report = serq.run(compiled, horizon=horizon, warmup=horizon / 10, seed=seed)
+        wait = report.stages[0].mean_wait
+        assert wait is not None
+        found.append(wait)
+    return found
+
+
+def line(arrive: str, work: str, servers: int = 1) -> str:
+    return f"""fn main() {{
+      stage desk : fifo({servers});
+      workload {{ arrive {arrive}; }}
+      server {{ run desk (cost(desk, {work})); }}
+    }}"""
+
+
+def close(waits: list[float], expected: float) -> bool:
+    return abs(mean(waits) - expected) < 3 * stdev(waits) / sqrt(len(waits))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rate", [0.3, 0.5, 0.7])
+def test_exponential_service(rate: float) -> None:
+    """M/M/1 with mean service 1: the mean wait is rho/(1 - rho)."""
+    assert close(mean_waits(line(f"poisson({rate})", "~exp(1)"), 6_000), rate / (1 - rate))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("work", "squared_variation"),
+    [("1", 0.0), ("~uniform(0, 2)", 1 / 3), ("~erlang(3, 1)", 1 / 3), ("~h2(1, 4)", 4.0)],
+)
+def test_general_service(work: str, squared_variation: float) -> None:
+    """Pollaczek and Khinchine: rho/(1 - rho) times service times (1 + cv2)/2, at rho = 1/2."""
+    assert close(mean_waits(line("poisson(0.5)", work), 6_000), (1 + squared_variation) / 2)
+
+
+@pytest.mark.slow
+def test_two_servers() -> None:
+    """M/M/2 at rho = 1/2 with mean service 1: Erlang's C is 1/3, the mean wait C/(2 - 1)."""
+    assert close(mean_waits(line("poisson(1)", "~exp(1)", servers=2), 6_000), 1 / 3)
+
+
+@pytest.mark.slow
+def test_gaps_drawn_one_by_one_are_a_poisson_stream() -> None:
+    """`renewal(~exp(1 / r))` is `poisson(r)` after its first arrival."""
+
+    def arrivals(arrive: str) -> list[float]:
+        source = line(arrive, "1").replace("workload {", "workload { init { observe born = now; }")
+        run = serq.run(serq.compile(source=source), horizon=200, seed=3)
+        return [run.observes["born"].mean * run.observes["born"].count, run.observes["born"].count]
+
+    total, count = arrivals("renewal(~exp(2))")
+    other_total, other_count = arrivals("poisson(0.5)")
+    assert other_count == count + 1
+    assert other_total == pytest.approx(total)

@@ -1,0 +1,195 @@
+"""Random programs of the MEMORY language: pools of every kind, holds that grow, cache, lease and are preempted.
+
+As in `tests.support.programs`, everything is deterministic and times and amounts are sums of powers
+of two, so that two ways of running one program can be compared to the last digit.
+"""
+
+from __future__ import annotations
+
+from attrs import define
+from hypothesis import strategies as st
+
+from tests.support.drafts import Draft, Draw, Names, Taste, reads
+from tests.support.programs import Sample, claims
+from tests.support.schedules import engine_text
+
+SIZES = ("serial", "turn_no", "a", "b")
+AMOUNTS = ("1", "2", "1 + a", "b", "3", "4 - a", "turn_no", "min(2, turn_no + b)")
+
+
+@st.composite
+def memory_samples(draw: Draw, taste: Taste | None = None) -> Sample:
+    """Programs about memory, with the settings of their runs."""
+    return MemoryDraft(Draft(draw, taste or Taste())).sample()
+
+
+@define
+class MemoryDraft:
+    """A program about memory being drawn.
+
+    cached: whether the innermost hold around the statement being drawn has a `cache`.
+    """
+
+    d: Draft
+    cached: bool = False
+
+    def sample(self) -> Sample:
+        d = self.d
+        d.pools = ["kv", *(("p",) if d.chance() else ())]
+        d.lines = ["z", *(("q",) if d.chance(3) else ())]
+        d.engines = ["e"]
+        slots = f"slots cap {d.one('2', '3', '1')};" if d.chance() else ""
+        if slots:
+            d.pools.append("slots")
+        where = d.one("on gpu", "on e.gpu", "alone")
+        cap, memory = d.one("8", "4", "6", "5", "12"), self.options("kv")
+        items = ["stage z : delay;"]
+        if "q" in d.lines:
+            items.append("stage q : fifo;")
+        items.append(f"pool kv {{ cap {cap}; {memory} }}" if where == "alone" else f"pool kv {where} {{ {memory} }}")
+        if "p" in d.pools:
+            items.append(f"pool p {{ cap {d.one('3', '5', '2')}; {self.options('p')} }}")
+        if slots:
+            items.append(f"pool slots on e {{ {self.options('slots')} }}")
+        if "spill" in " ".join(items):
+            items += ["stage copy : fifo;", f"pool tier {{ cap {d.one('4', '2', '9')}; }}"]
+        if d.chance(3):
+            items.reverse()
+        device = "device gpu { }" if where == "alone" else f"device gpu {{ kv cap {cap}; }}"
+        engine = engine_text(d, "e", "gpu", places=slots)
+        items = [device, engine, *items, self.workload()]
+        body = " ".join(self.statement(0) for _ in range(int(d.one("1", "2", "3"))))
+        items.append(f"server {{ set x = 0;\n    {body}\n    observe seen = now - t0; observe other = x; }}")
+        items += [f"gauge g{n} = {d.number(*d.state(), *d.registers)};" for n in range(int(d.one("0", "1")))]
+        items += claims(d)
+        source = "fn main() {\n  " + "\n  ".join(items) + "\n}\n"
+        return Sample(source, float(d.one("20", "10", "40")), float(d.one("0", "0", "3", "2.5")))
+
+    # ------------------------------------------------------------ declarations
+
+    def options(self, pool: str) -> str:
+        """What a pool declares beside its capacity."""
+        d = self.d
+        found = []
+        if d.chance(3):
+            key = d.number("a", "b", "waited", "serial", "turn_no", *self.live())
+            found.append(d.one("queue by (-serial);", "queue by (a, waited);", f"queue by ({key});"))
+        if pool == "kv" and d.chance(3):
+            found.append("block 2;")
+        if pool != "slots" and d.chance(3):
+            key = d.number("size", "age", "last", "waiting", "a", "serial", *self.live())
+            found.append(d.one("evict by (size);", "evict by (-last);", "evict by (waiting, a);", f"evict by ({key});"))
+        if d.chance():
+            found.append(self.preempt())
+        if d.chance(4):
+            found.append("reserve held;")
+        if pool == "kv" and d.chance(4):
+            work, test = d.one("size / 2", "1", "0", "age"), d.one("1", "size > 1", "a > 0")
+            found.append(f"spill tier via copy ({work}) when ({test});")
+        return " ".join(found)
+
+    def preempt(self) -> str:
+        d = self.d
+        key = d.number("a", "serial", "position", "decoding", "admission", *d.state())
+        rule = d.one("lifo", "by (-serial)", "by (position)", "by (decoding, serial)", f"by ({key})")
+        requeue = "" if rule == "lifo" else d.one("", " requeue tail", " requeue head")
+        return f"preempt {rule}{requeue};"
+
+    def live(self) -> Names:
+        """Live state and what a session has in the caches."""
+        return (*self.d.state(), *reads("cachedin", tuple(self.d.pools)))
+
+    def workload(self) -> str:
+        d = self.d
+        count = d.draw(st.integers(1, d.taste.crowd))
+        arrive = d.one(f"batch({count})", f"renewal({d.one('1', '2', '0.75')})", f"closed({count})")
+        session = d.one(
+            "turn; run pause (cost(pause, 1)); turn; run pause (cost(pause, 0.5)); turn;",
+            "turn; run pause (cost(pause, 1 + serial)); turn;",
+            "run pause (cost(pause, 0.25 + b)); turn; turn;",
+            "run pause (cost(pause, 0.5)); turn; branch (serial == 1) { end; } else { } turn;",
+        )
+        init = "init { set t0 = now; set a = serial - 3 * floor(serial / 3); set b = min(serial, 2); }"
+        return f"stage pause : delay; workload {{ arrive {arrive}; {init} session {{ {session} }} }}"
+
+    # ------------------------------------------------------------ statements
+
+    def statement(self, depth: int) -> str:
+        d = self.d
+        forms = ["run", "run", "observe", "observe"]
+        if depth < 3 and len(set(d.held)) < len(d.pools):
+            forms += ["hold"] * (6 if depth == 0 else 2)
+        if d.held:
+            forms += ["growing", "growing", "growing", "grow", "grow", "load", "release"]
+        else:
+            forms += ["drop"]
+        if depth < 3:
+            forms += ["branch"]
+        pool = d.one(*d.held) if d.held else ""
+        match d.one(*forms):
+            case "run":
+                return self.run()
+            case "observe":
+                more = ("cached",) if self.cached else ()
+                names = (*SIZES, *more, "computed", "now", *self.live(), "budget_left(e)", *d.work())
+                return f"observe other = {d.number(*names)};"
+            case "growing":
+                return f"run e {d.one('decode', 'prefill')} (cost(e, {self.tokens()})) growing {pool};"
+            case "grow":
+                return f"grow {pool} (cost({pool}, {d.one(*AMOUNTS)}));"
+            case "load":
+                return f"load {pool} (cost({pool}, {d.one('0', '1', 'b')}));"
+            case "release":
+                return f"release {pool}; {self.run()}"
+            case "drop":
+                return f"drop {d.one(*d.pools)};"
+            case "branch":
+                test = d.test(*SIZES, "now", *self.live())
+                return f"branch ({test}) {{ {self.block(depth + 1)} }} else {{ {self.block(depth + 1)} }}"
+            case _:
+                return self.hold(depth)
+
+    def block(self, depth: int) -> str:
+        return " ".join(self.statement(depth) for _ in range(int(self.d.one("1", "2", "3"))))
+
+    def tokens(self) -> str:
+        d = self.d
+        return d.one("3", "1", "2", "5", "0", "1 + a", *(() if d.taste.whole else ("2.5", "0.5")))
+
+    def run(self) -> str:
+        d = self.d
+        if d.chance():
+            return f"run e {d.one('prefill', 'decode')} (cost(e, {self.tokens()}));"
+        line = d.one(*d.lines)
+        return f"run {line} (cost({line}, {d.one('1', '0.5', '2', '1 + a', '0.25 * b')}));"
+
+    def hold(self, depth: int) -> str:
+        """A hold of one or several pools with any of its clauses."""
+        d = self.d
+        free = [pool for pool in d.pools if pool not in d.held]
+        taken = [d.one(*free)]
+        taken += [pool for pool in free if pool not in taken and d.chance(3)]
+        binding, parts = "", []
+        for pool in taken:
+            units = d.one(*AMOUNTS, f"min({d.one(*AMOUNTS)}, budget_left(e))", f"min(free({pool}), 2)")
+            if d.chance(5) and not binding:
+                name = f"need{depth}"
+                binding = f" at admission ({name} = {d.one(*AMOUNTS, f'max(1, cachedin({pool}))')})"
+                units = name
+            reserve = f" reserve (cost({pool}, {d.one(*AMOUNTS)}))" if d.chance(4) else ""
+            parts.append(f"{pool} (cost({pool}, {units})){reserve}")
+        every = ", ".join(taken)
+        cache = reuse = lease = ""
+        if d.chance():
+            cache = f" cache (cost({every}, {d.one('9', *AMOUNTS, '0')}))"
+            if d.chance(3):
+                reuse = f" reuse (cost({every}, {d.one(*AMOUNTS, '0', 'budget_left(e)')}))"
+        if d.chance(4):
+            lease = f" lease {d.one(*taken)} ({d.one('1', '0.5', '3', '0', 'inf')})"
+        outer = self.cached
+        self.cached = bool(cache)
+        d.held += taken
+        body = self.block(depth + 1)
+        del d.held[-len(taken) :]
+        self.cached = outer
+        return f"hold {', '.join(parts)}{reuse}{binding} {{ {body} }}{cache}{lease}"
