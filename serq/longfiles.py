@@ -110,4 +110,3 @@ def _decode(content: bytes, line: int) -> str:
     if line == 1:
         text = text.removeprefix(_MARK)
     return text.replace("\r\n", "\n") if "\r" in text else text
-

@@ -54,7 +54,7 @@ def find_stages(
     above = [n for n in names if n in stages and stages[n].order < side.order]
     if len(above) != 1:
         code = "SQ0341" if above else "SQ0340"
-        shown = " or ".join(f"`{n}`" for n in names)
+        shown = (" and " if above else " or ").join(f"`{n}`" for n in names)
         x.complaints.missing(code, s.at, statement=statement, stages=shown)
         return ()
     index = None if s.where is None else s.where.index

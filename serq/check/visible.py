@@ -124,7 +124,8 @@ class Sight:
         """A transfer takes from the entry's source, or from a pool of the queue itself."""
         bare = place.index is None and place.member is None
         if self.source is not None and not (bare and place.name.text == self.source):
-            self.complaints.say("SQ0347", place.at, name=place.name.text, source=self.source)
+            shown = place.name.text if place.member is None else f"{place.name.text}.{place.member.text}"
+            self.complaints.say("SQ0347", place.at, name=shown, source=self.source)
         elif self.source is None:
             self.hold(place)
 

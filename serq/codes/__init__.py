@@ -1,18 +1,8 @@
 """The register of diagnostic codes.
 
-In: nothing. Out: `CODES`, every code with its words. Imports: nothing of serq.
-Grows: a new code is a row in the file of its range; a code is never reused or renumbered.
-
-| range | file | says |
-|---|---|---|
-| SQ01xx | `syntax` | this text is not a program |
-| SQ02xx | `names` | unknown, missing, declared twice, refused as a name |
-| SQ03xx | `types` | a size, a cost or a number where another belongs |
-| SQ04xx | `moments` | read at a moment when it does not exist |
-| SQ05xx | `limits` | outside the range that has a meaning, paths that cannot work |
-| SQ06xx | `machine` | the run cannot go on |
-| SQ08xx | `lean` | outside what can be stated |
-| SQ09xx | `tools` | files, settings, constructs whose meaning is not built yet |
+In: nothing. Out: `CODES`, every code with its words, and `RANGES`. Imports: nothing of serq.
+Grows: a new code is a row in the file of its range, with an example in `examples/`; a code is never
+reused or renumbered.
 """
 
 from __future__ import annotations
@@ -20,15 +10,32 @@ from __future__ import annotations
 from serq.codes import lean, limits, machine, moments, names, syntax, tools, types
 from serq.codes.entry import Code
 
-CODES: dict[str, Code] = {
-    **syntax.CODES,
-    **names.CODES,
-    **types.CODES,
-    **moments.CODES,
-    **limits.CODES,
-    **machine.CODES,
-    **lean.CODES,
-    **tools.CODES,
+RANGES: dict[str, str] = {
+    "SQ01": "the text is not a program",
+    "SQ02": "a name is unknown, missing, declared twice or refused",
+    "SQ03": "a size, a cost or a number stands where another belongs; statements out of place; queues",
+    "SQ04": "something is read at a moment when it does not exist",
+    "SQ05": "a number is outside the range that has a meaning; a path cannot work",
+    "SQ06": "the run cannot go on",
+    "SQ08": "the program is outside what can be stated in Lean",
+    "SQ09": "files, settings and traces; constructs that cannot be run yet",
 }
+"""What the codes that begin so are about. Each range is one file: syntax, names, types, moments,
+limits, machine, lean, tools."""
 
-__all__ = ["CODES", "Code"]
+CODES: dict[str, Code] = dict(
+    sorted(
+        {
+            **syntax.CODES,
+            **names.CODES,
+            **types.CODES,
+            **moments.CODES,
+            **limits.CODES,
+            **machine.CODES,
+            **lean.CODES,
+            **tools.CODES,
+        }.items()
+    )
+)
+
+__all__ = ["CODES", "RANGES", "Code"]

@@ -115,6 +115,11 @@ CODES: dict[str, Code] = {
         why="Later iterations compute with a register; one infinite value would spoil them all.",
         example=RUN,
     ),
+    "SQ0620": Code(
+        title="the hold on `{name}` has been released: nothing is left to grow or load ({when})",
+        help="release it later, or not in this case",
+        why="After `release` the session has no units there whose number or position could change.",
+    ),
     "SQ0613": Code(
         title="the demand on `{name}` is {value} ({when})",
         help="units are 0 or more",

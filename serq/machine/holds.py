@@ -78,7 +78,7 @@ class Holds:
         first.tally.queue_admissions += 1
         first.tally.wait_sum += machine.now - waiting.joined
         s.waiting = None
-        held = Held(s, code, self.admissions)
+        held = Held(waiting, self.admissions)
         s.admission = float(self.admissions)
         self.admissions += 1
         consumed = dict.fromkeys(waiting.pools, 0.0)
@@ -104,7 +104,6 @@ class Holds:
                 self._give_back(part)
         s.holds.remove(held)
         s.attributes[COMPUTED] = 0.0
-        s.preempted_at = -1.0
         if keep is not None and lease is not None:
             self._lease(s, keep, lease[1](s))
         self.admit_free()
@@ -157,7 +156,7 @@ class Holds:
         pool.cache.drop(s)
 
     def end_session(self, s: Session) -> None:
-        """Whatever the session still holds or leases is given back."""
+        """Whatever the session still holds or leases is given back; who fits is admitted when all is settled."""
         while s.holds:
             held = s.holds[-1]
             for part in list(held.parts.values()):
@@ -165,24 +164,21 @@ class Holds:
             s.holds.remove(held)
         for part in list(s.leases):
             self._end_lease(part)
-        self.admit_free()
 
     # ------------------------------------------------------------ growing
 
-    def innermost(self, s: Session, pool: PoolMember) -> Part | None:
-        """The part of the session's innermost hold on `pool`."""
+    def growing(self, s: Session, pool: PoolMember, at: Span | None) -> Part:
+        """What the session's innermost hold has of `pool`, to be changed by the statement at `at`."""
         for held in reversed(s.holds):
             if pool in held.parts:
                 return held.parts[pool]
-        return None
+        self.machine.fail("SQ0620", at, session=s, name=pool.name)
 
     def grow(self, s: Session, pool: PoolMember, units: float, at: Span | None) -> bool:
         """Enlarge the innermost hold; True when the session has to wait, or starts its hold over."""
         if not units >= 0:
             self.machine.fail("SQ0613", at, session=s, name=pool.name, value=show(units))
-        part = self.innermost(s, pool)
-        if part is None:
-            return False
+        part = self.growing(s, pool, at)
         units = pool.round_up(units)
         while not pool.has_room(units, part):
             victim = self.choose_victim(pool)
@@ -206,9 +202,7 @@ class Holds:
         """`tokens` more of the hold are computed: they came from elsewhere."""
         if not tokens >= 0:
             self.machine.fail("SQ0613", at, session=s, name=pool.name, value=show(tokens))
-        part = self.innermost(s, pool)
-        if part is None:
-            return
+        part = self.growing(s, pool, at)
         if part.position + tokens > part.units:
             self.machine.fail(
                 "SQ0614", at, session=s, name=pool.name, value=show(tokens), units=show(part.units),
@@ -251,9 +245,8 @@ class Holds:
         position = part.position
         pool.tally.preemptions += 1
         self._interrupt(s)
-        if s.preempted_at >= position:
+        if held.preempted_at >= position:
             pool.stuck.add(s.serial)
-        s.preempted_at = position
         for inner in reversed(s.holds[s.holds.index(held) :]):
             for inner_part in list(inner.parts.values()):
                 self._give_back(inner_part)
@@ -262,6 +255,7 @@ class Holds:
         s.restart = Preempted(held)
         pools = held.code.pools(s)
         waiting = Waiting(s, held.code, pools, machine.take_number(), machine.now)
+        waiting.preempted_at = position
         rule = pool.pool.preempt
         self._wait(waiting, at_head=rule is not None and rule.requeue == "head")
 

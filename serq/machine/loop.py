@@ -13,7 +13,7 @@ import heapq
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from math import inf
-from typing import Any, Protocol
+from typing import Any, NoReturn, Protocol
 
 from serq.diagnostics import InternalError, ProgramError, diagnose
 from serq.ir.expr import Binary, Expr, Place, Unary
@@ -382,6 +382,7 @@ class Machine:
     def start_turn(self, s: Session) -> None:
         self.turns += 1
         s.attributes[1] += 1.0
+        s.in_turn = True
         s.turn_started = self.now
         s.first_token = None
         s.tokens = 0
@@ -407,10 +408,11 @@ class Machine:
                 pace = (self.now - s.first_token) / (s.tokens - 1)
                 self.client["tpot"].add(self.now, s.serial, turn, pace)
         self.client["response"].add(self.now, s.serial, turn, self.now - s.turn_started)
+        s.in_turn = False
 
     def know_ttft(self, s: Session) -> None:
         """Record the time to the first token, now that no later token can replace it; once a turn."""
-        if not s.ttft_known and s.first_token is not None:
+        if s.in_turn and not s.ttft_known and s.first_token is not None:
             s.ttft_known = True
             turn = int(s.attributes[1])
             self.client["ttft"].add(self.now, s.serial, turn, s.first_token - s.turn_started)
@@ -444,7 +446,7 @@ class Machine:
         if s.passes > PASS_LIMIT:
             self.fail("SQ0606", at, session=s)
 
-    def fail(self, code: str, at: Span | None, *, session: Session | None = None, **facts: Any) -> None:
+    def fail(self, code: str, at: Span | None, *, session: Session | None = None, **facts: Any) -> NoReturn:
         """Stop the run: what was wrong, where, when and for whom."""
         when = f"at time {show(self.now)}"
         if session is not None:

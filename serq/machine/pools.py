@@ -61,9 +61,9 @@ class Need:
 
 
 class Waiting:
-    """A hold in a queue."""
+    """A hold in a queue. preempted_at: the position at which it was preempted last, -1 for never."""
 
-    __slots__ = ("code", "joined", "number", "pools", "session")
+    __slots__ = ("code", "joined", "number", "pools", "preempted_at", "session")
 
     def __init__(
         self, session: Session, code: HoldCode, pools: list[PoolMember], number: int, now: float
@@ -73,6 +73,7 @@ class Waiting:
         self.pools = pools
         self.number = number
         self.joined = now
+        self.preempted_at = -1.0
 
     def needs(self) -> list[Need]:
         """The parts of the hold, as its header reads now, rounded up to blocks."""
@@ -113,14 +114,16 @@ class Part:
 class Held:
     """A hold that was admitted: its parts by pool, fewer as they are released.
 
-    advanced: a growing run or a `load` has moved the position of one of them.
+    advanced: a growing run or a `load` has moved the position of one of them. preempted_at: as of
+    the hold that waited.
     """
 
-    __slots__ = ("admission", "advanced", "code", "parts", "session")
+    __slots__ = ("admission", "advanced", "code", "parts", "preempted_at", "session")
 
-    def __init__(self, session: Session, code: HoldCode, admission: int) -> None:
-        self.session = session
-        self.code = code
+    def __init__(self, waiting: Waiting, admission: int) -> None:
+        self.session = waiting.session
+        self.code = waiting.code
+        self.preempted_at = waiting.preempted_at
         self.admission = admission
         self.advanced = False
         self.parts: dict[PoolMember, Part] = {}

@@ -62,9 +62,8 @@ class Session:
 
     attributes: by slot, `Machine.slots` names them. admission: number of its latest hold admission,
     infinite if it never held anything. holds, leases: what it has, the outermost first. stage: where
-    it works now. waiting, growth: what it waits for. restart: thrown when it goes on. preempted_at:
-    the position at the last preemption of its hold, -1 for none. recorded: the turns of the trace
-    that it replays.
+    it works now. waiting, growth: what it waits for. restart: thrown when it goes on. recorded:
+    the turns of the trace that it replays. in_turn: whether a turn is under way.
     Of the present turn: turn_started; first_token (None before there is one) and last_token, times;
     tokens so far; decoded: it has got a decode token; ttft_known: the time to the first token is
     recorded, which no later prefill replaces then; lost_run_at: the engine that took a run away.
@@ -72,7 +71,7 @@ class Session:
 
     __slots__ = (
         "admission", "attributes", "decoded", "draws", "ended", "first_token", "growth", "holds",
-        "last_token", "leases", "lost_run_at", "passes", "preempted_at", "program", "recorded", "restart",
+        "in_turn", "last_token", "leases", "lost_run_at", "passes", "program", "recorded", "restart",
         "serial", "stage", "tokens", "ttft_known", "turn_started", "waiting", "wakes", "woke_at",
     )  # fmt: skip
 
@@ -88,7 +87,6 @@ class Session:
         self.growth: Growth | None = None
         self.stage: StageMember | None = None
         self.restart: Preempted | None = None
-        self.preempted_at = -1.0
         self.lost_run_at: StageMember | None = None
         self.recorded: Sequence[TracedTurn] = ()
         self.ended = False
@@ -101,6 +99,7 @@ class Session:
         self.tokens = 0
         self.decoded = False
         self.ttft_known = False
+        self.in_turn = False
 
     def decodes(self) -> bool:
         """Whether the session's present run is a decode."""
@@ -223,7 +222,7 @@ class SessionWriter:
             add(f"{stage}.begin_decode(s)")
         part = "None"
         if s.growing is not None:
-            part = f"m.holds.innermost(s, {self.scope.pool(s.growing, self.value)})"
+            part = f"m.holds.growing(s, {self.scope.pool(s.growing, self.value)}, {at})"
         add(f"if {w} > 0: {stage}.join(s, {s.mode!r}, {w}, {part})")
         # No work is done at once: the session goes to the end of the line of ready ones.
         add(f"elif {w} == 0: m.make_ready(s)")
@@ -299,7 +298,7 @@ def write_program(machine: Machine) -> Callable[[Session, list[float]], Generato
 
 def write_plain_block(machine: Machine, block: Block) -> Callable[[Session, list[float]], Any]:
     """`init` or `turn`: statements that never block, drawing from the workload's own stream."""
-    scope = RunScope(machine, attributes="A", draws="m.workload_draws")
+    scope = RunScope(machine, attributes="A", draws="m.workload_draws", session="s")
     scope.lent["int"] = int
     writer = SessionWriter(machine, scope)
     writer.block(block)

@@ -136,8 +136,8 @@ class _Rows:
         block = _read_numbers(text, width) if 5 <= width <= 6 else None
         if block is None:
             block = [array("d") for _ in COLUMNS]
-            for values in self._read_lines(number, text):
-                for column, value in zip(block, values, strict=True):
+            for row in self._read_lines(number, text):
+                for column, value in zip(block, row, strict=True):
                     column.append(value)
         for column, values in zip(self.columns, block, strict=True):
             column.extend(values)

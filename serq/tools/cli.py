@@ -1,4 +1,4 @@
-"""The command `serq`: run, check, ir, emit-lean, fmt, explain.
+"""The command `serq`: run, check, ir, emit-lean, fmt, trace, explain.
 
 What the commands promise: a report or a file only when there is one to give, everything that is
 wrong on standard error, one exit code for each kind of ending (`EXIT_CODES`), and never a traceback.
@@ -16,7 +16,7 @@ from typing import Any
 import click
 
 import serq
-from serq.diagnostics import Diagnostic, ProgramError, diagnostic_to_dict, show_diagnostic
+from serq.diagnostics import ProgramError, diagnostic_to_dict
 from serq.tools.saying import (
     abandon_output,
     complain,
@@ -277,20 +277,31 @@ def format_files(files: tuple[str, ...], check: bool, diff: bool) -> int:
 @serq_command.command(
     "explain",
     short_help="Say what a code of a message means.",
-    epilog="\b\nExample:\n  serq explain SQ0922",
+    epilog="\b\nExample:\n  serq explain SQ0532",
 )
-@click.argument("codes", nargs=-1, required=True, metavar="CODE…")
+@click.argument("codes", nargs=-1, metavar="[CODE…]")
 def explain(codes: tuple[str, ...]) -> None:
-    """Say what the codes in messages mean: the sentence, the cure and the reason for the rule."""
-    from serq.tools.explaining import explain_code
+    """Say what the codes in messages mean: the reason, an example, and the cure.
 
-    texts = []
-    for code in codes:
-        text = explain_code(code)
-        if text is None:
-            raise click.UsageError(f"no message has the code `{code}`")
-        texts.append(text)
-    print_text("\n\n".join(texts))
+    Without a CODE, list all of them.
+    """
+    from serq.tools.explaining import code_like, code_named, explain_code, list_codes
+
+    if not codes:
+        print_text(list_codes())
+        return
+    known = []
+    for word in codes:
+        code = code_named(word)
+        if code is None:
+            like = code_like(word)
+            hint = f"did you mean {like}?" if like else "`serq explain` lists the codes"
+            raise click.UsageError(f"no message has the code `{word}`; {hint}")
+        known.append(code)
+    print_text("\n\n\n".join(explain_code(code) for code in known))
+
+
+serq_command.add_command(trace_command)
 
 
 # ---------------------------------------------------------------- reading what was asked

@@ -4,11 +4,21 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 
 def write_file(path: str, text: str) -> None:
-    """Write `text` to `path`: to a file beside it first, renamed when it is complete.
+    """Write `text` to `path`, as `open_replacement` does. Raises OSError."""
+    with open_replacement(path) as file:
+        file.write(text.encode("utf-8"))
+
+
+@contextmanager
+def open_replacement(path: str) -> Iterator[BinaryIO]:
+    """A file to write in, beside `path`, that takes its place when it is complete.
 
     An existing file keeps its permissions and, when the writing fails, its content. A device or a
     pipe is written directly. Raises OSError.
@@ -17,13 +27,14 @@ def write_file(path: str, text: str) -> None:
     if target.exists() and not target.is_file():
         if target.is_dir():
             raise IsADirectoryError(f"it is a folder: {path}")
-        target.write_text(text, encoding="utf-8")
+        with target.open("wb") as file:
+            yield file
         return
     target = target.resolve()  # a link stays a link to the new content
     handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
     try:
-        with open(handle, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
+        with open(handle, "wb") as file:
+            yield file
         os.chmod(temporary, target.stat().st_mode & 0o777 if target.exists() else 0o666 & ~_umask())
         os.replace(temporary, target)
     except BaseException:

@@ -77,7 +77,9 @@ def convert_trace(
     mixed = SESSION in trace.columns
     if mixed and conversion.pause and THINK not in trace.columns:
         _check_pause(trace)
-    rows = _gathered(batches, trace, conversion, done) if mixed else _streamed(batches, trace, conversion, done)
+    rows = (
+        _gathered(batches, trace, conversion, done) if mixed else _streamed(batches, trace, conversion, done)
+    )
     for i, columns in enumerate(rows):
         if trace.faults.any:
             continue  # nothing of it will be used: only the other faults are wanted
@@ -85,6 +87,8 @@ def convert_trace(
             out.write(",".join(OWN_COLUMNS[: len(columns)]) + "\n")
         out.write("\n".join(map(",".join, zip(*map(_texts, columns), strict=True))) + "\n")
         done.turns += len(columns[0])
+    if not done.turns:
+        raise ProgramError([diagnose("SQ0957", path=trace.name)])
     done.skipped = trace.faults.skipped
     return done
 
@@ -147,16 +151,19 @@ def _gathered(
     """Rows of sessions that are mixed, once all of them are read."""
     kept = Kept()
     for batch in batches:
+        if not conversion.pause:
+            batch.columns.pop(ELAPSED, None)
         kept.add(batch)
-    if trace.faults.any or not len(kept):
+    if not len(kept):
         return
     grouped = kept.group(trace, pause=conversion.pause, history=conversion.history)
-    done.sessions, done.restarted = grouped.lengths.size, grouped.restarted
+    done.sessions, done.restarted = grouped.starts.size, grouped.restarted
+    sessions, turns = grouped.numbers()
     columns = grouped.columns
     unit = trace.unit if THINK in trace.columns else "s"
     for start in range(0, columns[NEW].size, ROWS_AT_ONCE):
         part = slice(start, start + ROWS_AT_ONCE)
-        rows: Rows = [grouped.sessions[part].tolist(), grouped.turns[part].tolist()]
+        rows: Rows = [sessions[part].tolist(), turns[part].tolist()]
         rows += [columns[role][part].tolist() for role in (NEW, OUT)]
         rows.append(_scaled(columns[THINK][part].tolist(), unit, conversion.unit))
         if FORCED in columns:

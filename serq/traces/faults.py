@@ -37,7 +37,8 @@ class Faults:
     def say(self, code: str, line: int, column: int, wrong: str, text: str, **facts: Any) -> None:
         """A fault at a line and a column (from 1).
 
-        wrong: what stands there. text: the whole line, "" when it is not at hand. Raises ProgramError when it is one too many.
+        wrong: what stands there. text: the whole line, "" when it is not at hand. Raises ProgramError
+        when it is one too many.
         """
         if not self.skip or not self._said:
             at = Span(line, column, line, column + max(1, len(wrong)), self.file)

@@ -19,8 +19,9 @@ from attrs import field, frozen
 NEW, OUT, SESSION, TURN, THINK, FORCED, TIME, ELAPSED = ROLES = (
     "new", "out", "session", "turn", "think", "forced", "time", "elapsed",
 )  # fmt: skip
-"""What a column may say: tokens of the prompt, tokens of the answer, the conversation, its turn, the time
-before the next turn, an attribute of the program's choice, when the request came, how long its answer took."""
+"""What a column may say: tokens of the prompt, tokens of the answer, the conversation, its turn, the
+time before the next turn, an attribute of the program's choice, when the request came, how long its
+answer took."""
 
 OWN_COLUMNS = (SESSION, TURN, NEW, OUT, THINK, FORCED)
 """The columns of serq's own trace, in order."""

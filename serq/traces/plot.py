@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Any
+from pathlib import Path
+from typing import Any, BinaryIO
 
-from serq.diagnostics import ProgramError, diagnose
 from serq.traces.formats import NEW, OUT, THINK
 from serq.traces.summary import Histogram, TraceSummary
 
 
-def check_plotting() -> None:
-    """Raise ProgramError (SQ0959) where nothing can be drawn, before a long file is read."""
-    try:
-        import matplotlib  # noqa: F401
-    except ImportError:
-        raise ProgramError([diagnose("SQ0959")]) from None
+def find_picture_format(path: str) -> str:
+    """The kind of picture that a name ends in, such as "png".
 
-
-def plot_summary(summary: TraceSummary, path: str) -> None:
-    """Write a picture of the lengths, the times and the rate; its format is that of the file's name.
-
-    Raises OSError; ValueError for a name whose ending is no kind of picture.
+    Raises ImportError where nothing can be drawn, ValueError for a name that ends in no kind of picture.
     """
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    ending = Path(path).suffix.lstrip(".").lower()
+    known = sorted(FigureCanvasAgg.get_supported_filetypes())
+    if ending not in known:
+        raise ValueError(f"`{path}` ends in no kind of picture that can be drawn: {', '.join(known)}")
+    return ending
+
+
+def plot_summary(summary: TraceSummary, out: BinaryIO, format: str) -> None:
+    """Write a picture of the lengths, the times and the rate. format: as `find_picture_format` gives it."""
     from matplotlib.figure import Figure
 
     panels = [(NEW, "prompt, tokens"), (OUT, "output, tokens")]
@@ -37,7 +40,7 @@ def plot_summary(summary: TraceSummary, path: str) -> None:
         _draw_rates(axes[len(panels)], summary.rates)
     for unused in axes[count:]:
         unused.set_axis_off()
-    figure.savefig(path, dpi=150)
+    figure.savefig(out, format=format, dpi=150)
 
 
 def _draw_classes(axes: Any, title: str, histogram: Histogram) -> None:

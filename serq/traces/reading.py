@@ -18,7 +18,7 @@ from serq.spelling import closest
 from serq.traces.batch import Batch, read_number
 from serq.traces.entries import read_entries
 from serq.traces.faults import Faults
-from serq.traces.formats import FORMATS, NEW, OUT, SESSION, TIME, Format, find_format
+from serq.traces.formats import FORMATS, NEW, OUT, SESSION, Format, find_format
 from serq.traces.requests import MESSAGES, Conversations, Requests
 from serq.traces.table import Table, fields_of
 from serq.traces.times import Clock
@@ -107,7 +107,7 @@ def _open(path: str, stack: ExitStack) -> tuple[BinaryIO, int | None]:
         return sys.stdin.buffer, None
     if "\0" in path:
         raise FileNotFoundError
-    file = stack.enter_context(open(path, "rb"))
+    file = stack.enter_context(open(path, "rb"))  # noqa: SIM115 (the stack closes it)
     return file, os.fstat(file.fileno()).st_size if os.path.isfile(path) else None
 
 
@@ -253,5 +253,3 @@ def _listed(headings: Sequence[str]) -> str:
 
 def _refusal(code: str, at: Span | None = None, *, help: str | None = None, **facts: Any) -> ProgramError:
     return ProgramError([diagnose(code, at, help=help, **facts)])
-
-

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -71,8 +72,8 @@ class Requests:
             value = self._number(role, entry.value[key])
             if value is None or not fits(role, value, True):
                 column, text = _find_value(entry, key)
-                facts = {"field": key, "text": text, "wanted": WANTED[role]}
-                self.faults.say("SQ0953", entry.line, column, text, entry.text, **facts)
+                error = _bad_field(key, entry.value[key], WANTED[role])
+                self.faults.say(error.code, entry.line, column, text, entry.text, **error.facts)
             else:
                 row.append(value)
         return row
@@ -83,13 +84,22 @@ class Requests:
         return self.clock.read(str(value)) if role == TIME else read_number(str(value))
 
 
+class _BadEntryError(Exception):
+    """An entry is no conversation: a code and its facts."""
+
+    def __init__(self, code: str, **facts: Any) -> None:
+        super().__init__(code)
+        self.code = code
+        self.facts = facts
+
+
 @define
 class Conversations:
     """Objects that are a conversation each: its prompts and answers in turn.
 
     characters: of a text per token; None when messages have to say their tokens.
 
-    What a model writes at the very beginning was there before the first request, so it counts as prompt;
+    What a model wrote before anybody asked was there at the first request, so it counts as its prompt;
     what nobody answered is left out.
     """
 
@@ -100,8 +110,10 @@ class Conversations:
         """The turns of the conversations; those of one stand together."""
         batch = Batch.empty([NEW, OUT], True)
         for number, entry in enumerate(entries):
-            turns = self._read(entry)
-            if turns is None:
+            try:
+                turns = self._read(entry)
+            except _BadEntryError as error:
+                self.faults.say(error.code, entry.line, entry.column, "", entry.text, **error.facts)
                 self.faults.pass_over()
                 continue
             self.faults.good += len(turns)
@@ -115,26 +127,23 @@ class Conversations:
                 batch = Batch.empty([NEW, OUT], True)
         yield batch
 
-    def _read(self, entry: Entry) -> list[tuple[float, float]] | None:
-        """Tokens of prompt and answer, turn by turn; None when the entry is no conversation."""
+    def _read(self, entry: Entry) -> list[tuple[float, float]]:
+        """Tokens of prompt and answer, turn by turn; raises _BadEntryError."""
         name = next((name for name in MESSAGES if name in entry.value), None)
         if name is None:
-            return self._refuse(entry, "SQ0955", key=MESSAGES[0])
+            raise _BadEntryError("SQ0955", key=MESSAGES[0])
         messages = entry.value[name]
         if not isinstance(messages, list):
-            return self._refuse_field(entry, name, messages, "a list of messages")
+            raise _bad_field(name, messages, "a list of messages")
         turns: list[tuple[float, float]] = []
         new = out = 0.0
         prompted = answered = False
         for i, message in enumerate(messages):
             where = f"{name}[{i}]"
             if not isinstance(message, dict):
-                return self._refuse_field(entry, where, message, "an object with `from` and `value`")
+                raise _bad_field(where, message, "an object with `from` and `value`")
             speaker = message.get("from", message.get("role"))
-            content = message.get("value", message.get("content"))
-            tokens = self._tokens(content, entry, where)
-            if tokens is None:
-                return self._refuse_field(entry, where, content, f"a message with {WANTED[NEW]}")
+            tokens = self._tokens(message.get("value", message.get("content")), entry, where)
             if speaker in ANSWERS and prompted:
                 out += tokens
                 answered = True
@@ -148,38 +157,35 @@ class Conversations:
                 new += tokens
                 prompted = True
             else:
-                return self._refuse_field(entry, f"{where} from", speaker, f"one of {_listed()}")
+                raise _bad_field(f"{where}.from", speaker, f"one of {', '.join(sorted(PROMPTS | ANSWERS))}")
         if answered:
             turns.append((new, out))
         return turns
 
-    def _tokens(self, content: Any, entry: Entry, where: str) -> float | None:
+    def _tokens(self, content: Any, entry: Entry, where: str) -> float:
         if isinstance(content, str):
             if self.characters is None:
                 at = Span(entry.line, entry.column, entry.line, entry.column, self.faults.file)
-                raise ProgramError([diagnose("SQ0958", at, where=where)])
+                raise ProgramError([diagnose("SQ0958", at, where=f"{where}.value")])
             return float(math.ceil(len(content) / self.characters))
-        if isinstance(content, bool) or not isinstance(content, int | float):
-            return None
-        tokens = read_number(str(content))
-        return tokens if tokens is not None and fits(NEW, tokens, True) else None
-
-    def _refuse_field(self, entry: Entry, where: str, value: Any, wanted: str) -> None:
-        text = repr(value) if isinstance(value, str | int | float | None) else type(value).__name__
-        self._refuse(entry, "SQ0953", field=where, text=text[:40], wanted=wanted)
-
-    def _refuse(self, entry: Entry, code: str, **facts: Any) -> None:
-        self.faults.say(code, entry.line, entry.column, "", entry.text, **facts)
+        tokens = None
+        if isinstance(content, int | float) and not isinstance(content, bool):
+            tokens = read_number(str(content))
+        if tokens is None or not fits(NEW, tokens, True):
+            raise _bad_field(f"{where}.value", content, WANTED[NEW])
+        return tokens
 
 
-def _listed() -> str:
-    return ", ".join(sorted(PROMPTS | ANSWERS))
+def _bad_field(where: str, value: Any, wanted: str) -> _BadEntryError:
+    text = json.dumps(value, ensure_ascii=False)
+    return _BadEntryError(
+        "SQ0953", field=where, text=text if len(text) <= 40 else text[:39] + "…", wanted=wanted
+    )
 
 
 def _find_value(entry: Entry, key: str) -> tuple[int, str]:
     """Where the value of a key stands in the entry's line, and its text; roughly, for a message."""
-    value = entry.value[key]
-    shown = repr(value) if not isinstance(value, str) else value
+    shown = json.dumps(entry.value[key], ensure_ascii=False)
     at = entry.text.find(f'"{key}"')
     if at < 0:
         return entry.column, shown

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     Floats = npt.NDArray[np.float64]
-    Ints = npt.NDArray[np.int64]
+    Ints = npt.NDArray[np.signedinteger]
 
 KEY_BYTES = 16
 MICROSECOND = 6
@@ -34,7 +34,7 @@ class Kept:
 
     columns: dict[str, array[float]] = field(factory=dict)
     _keys: bytearray = field(factory=bytearray)
-    _known: bool = False
+    _alone: bool = True  # every turn is a session of its own
 
     def __len__(self) -> int:
         return len(self.columns.get(NEW, ()))
@@ -42,7 +42,7 @@ class Kept:
     def add(self, batch: Batch) -> None:
         """Keep the turns of a batch."""
         if batch.sessions is not None:
-            self._known = True
+            self._alone = False
             self._keys += _keys_of(batch.sessions, len(self))
         for role, values in batch.columns.items():
             self.columns.setdefault(role, array("d")).extend(values)
@@ -55,26 +55,21 @@ class Kept:
         import numpy as np
 
         columns = {role: np.frombuffer(values) for role, values in self.columns.items()}
-        count = len(self)
         keys = np.frombuffer(self._keys, dtype=np.uint64).reshape(-1, 2)
-        self.columns = {}
+        self.columns, self._keys = {}, bytearray()
         if TIME in columns and (columns[TIME][1:] < columns[TIME][:-1]).any():
             by_time = np.argsort(columns[TIME], kind="stable")
-            columns = {role: values[by_time] for role, values in columns.items()}
-            keys = keys[by_time] if self._known else keys
-        if self._known:
-            order = np.lexsort((keys[:, 1], keys[:, 0]))
-            fresh = np.ones(count, dtype=bool)
-            fresh[1:] = (keys[order[1:]] != keys[order[:-1]]).any(axis=1)
-        else:
-            order = np.arange(count)
-            fresh = np.ones(count, dtype=bool)
+            for role in columns:
+                columns[role] = columns[role][by_time]
+            if not self._alone:
+                keys = keys[by_time]
+        grouped = _single_turns(columns) if self._alone else _grouped(columns, keys)
         del keys
-        grouped = _group(columns, order, fresh)
+        pairs = grouped.pairs()
         if THINK not in columns:
-            columns[THINK] = grouped.think(trace, pause)
+            columns[THINK] = _think(columns, pairs, trace, pause)
         if history:
-            grouped.take_off_history()
+            grouped.restarted = _take_off_history(columns, pairs)
         return grouped
 
 
@@ -82,58 +77,87 @@ class Kept:
 class Grouped:
     """Turns in the order of their requests.
 
-    columns: role -> values. sessions: numbers from 0 in the order of first requests; turns: from 1.
-    lengths: turns of each session. earlier, later: rows of turns that follow each other in a session.
-    restarted: see `Converted`.
+    columns: role -> values. order: rows by session, the sessions in no particular order; starts: where
+    in it each session begins. restarted: see `Converted`.
     """
 
     columns: dict[str, Floats]
-    sessions: Ints
-    turns: Ints
-    lengths: Ints
-    earlier: Ints
-    later: Ints
+    order: Ints
+    starts: Ints
     restarted: int = 0
 
-    def think(self, trace: TraceFile, pause: bool) -> Floats:
-        """Seconds between a turn and the next of its session, 0 for the last one."""
+    @property
+    def lengths(self) -> Ints:
+        """Turns of each session, in the order of `starts`."""
         import numpy as np
 
-        think = np.zeros(self.sessions.size)
-        if TIME in self.columns:
-            times = self.columns[TIME]
-            gaps = (times[self.later] - times[self.earlier]) * UNITS[trace.time_unit or "s"]
-            if pause:
-                gaps -= self.columns[ELAPSED][self.earlier] * UNITS[trace.unit or "s"]
-            think[self.earlier] = np.maximum(gaps.round(MICROSECOND), 0)
-        return think
+        return np.diff(self.starts, append=self.order.size)
 
-    def take_off_history(self) -> None:
-        """Make `new` what a prompt has beyond the prompt and the answer before it."""
-        new, out = self.columns[NEW], self.columns[OUT]
-        adds = new[self.later] - new[self.earlier] - out[self.earlier]
-        goes_on = adds >= 0
-        self.columns[NEW] = new.copy()
-        self.columns[NEW][self.later[goes_on]] = adds[goes_on]
-        self.restarted = int(adds.size - goes_on.sum())
+    def pairs(self) -> tuple[Ints, Ints]:
+        """The rows of turns that have a next one in their session, and the rows of those next ones."""
+        import numpy as np
+
+        begins = np.zeros(self.order.size, dtype=bool)
+        begins[self.starts] = True
+        return self.order[:-1][~begins[1:]], self.order[1:][~begins[1:]]
+
+    def numbers(self) -> tuple[Ints, Ints]:
+        """The session of each row, from 0 in the order of first requests, and the turn, from 1."""
+        import numpy as np
+
+        first_come = np.argsort(self.order[self.starts])
+        rank = np.empty(first_come.size, dtype=self.order.dtype)
+        rank[first_come] = np.arange(first_come.size)
+        sessions, turns = np.empty_like(self.order), np.empty_like(self.order)
+        sessions[self.order] = np.repeat(rank, self.lengths)
+        turns[self.order] = np.arange(1, self.order.size + 1) - np.repeat(self.starts, self.lengths)
+        return sessions, turns
 
 
-def _group(columns: dict[str, Floats], order: Ints, fresh: npt.NDArray[np.bool_]) -> Grouped:
-    """order: rows by session; fresh: where in that order a session begins."""
+def _single_turns(columns: dict[str, Floats]) -> Grouped:
     import numpy as np
 
-    count = order.size
-    starts = np.flatnonzero(fresh)
-    lengths = np.diff(starts, append=count)
-    first_come = np.argsort(order[starts])
-    number = np.empty_like(first_come)
-    number[first_come] = np.arange(starts.size)
-    sessions = np.empty(count, dtype=np.int64)
-    sessions[order] = np.repeat(number, lengths)
-    turns = np.empty(count, dtype=np.int64)
-    turns[order] = np.arange(1, count + 1) - np.repeat(starts, lengths)
-    earlier, later = order[:-1][~fresh[1:]], order[1:][~fresh[1:]]
-    return Grouped(columns, sessions, turns, lengths[first_come], earlier, later)
+    rows = np.arange(columns[NEW].size)
+    return Grouped(columns, rows, rows)
+
+
+def _grouped(columns: dict[str, Floats], keys: npt.NDArray[np.uint64]) -> Grouped:
+    """keys: two numbers for each row, the same in all rows of a session."""
+    import numpy as np
+
+    order = np.lexsort((keys[:, 1], keys[:, 0]))
+    if order.size < 2**31:
+        order = order.astype(np.int32)
+    begins = np.zeros(order.size, dtype=bool)
+    begins[0] = True
+    for half in (0, 1):
+        sorted_keys = keys[order, half]
+        begins[1:] |= sorted_keys[1:] != sorted_keys[:-1]
+    return Grouped(columns, order, np.flatnonzero(begins).astype(order.dtype))
+
+
+def _think(columns: dict[str, Floats], pairs: tuple[Ints, Ints], trace: TraceFile, pause: bool) -> Floats:
+    """Seconds between a turn and the next of its session, 0 for the last one."""
+    import numpy as np
+
+    think = np.zeros(columns[NEW].size)
+    if TIME in columns:
+        earlier, later = pairs
+        gaps = (columns[TIME][later] - columns[TIME][earlier]) * UNITS[trace.time_unit or "s"]
+        if pause:
+            gaps -= columns[ELAPSED][earlier] * UNITS[trace.unit or "s"]
+        think[earlier] = np.maximum(gaps.round(MICROSECOND), 0)
+    return think
+
+
+def _take_off_history(columns: dict[str, Floats], pairs: tuple[Ints, Ints]) -> int:
+    """Make `new` what a prompt has beyond the prompt and the answer before it; see `Converted.restarted`."""
+    earlier, later = pairs
+    adds = columns[NEW][later] - columns[NEW][earlier] - columns[OUT][earlier]
+    goes_on = adds >= 0
+    columns[NEW] = columns[NEW].copy()
+    columns[NEW][later[goes_on]] = adds[goes_on]
+    return int(adds.size - goes_on.sum())
 
 
 def _keys_of(names: list[str], first_row: int) -> bytes:
@@ -144,4 +168,3 @@ def _keys_of(names: list[str], first_row: int) -> bytes:
     return b"".join(
         keys[name] if name else row.to_bytes(KEY_BYTES, "big") for row, name in enumerate(names, first_row)
     )
-

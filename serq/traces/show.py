@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from math import floor, log10
 
 from attrs import asdict
 
@@ -37,7 +39,7 @@ def show_summary(summary: TraceSummary, plain: bool = False) -> str:
         parts.append(_chart("requests per second, over time", *_rates(summary.rates), plain))
     for key, histogram in summary.histograms.items():
         if key != THINK or any(histogram.edges[1:]):
-            parts.append(_chart(names[key], *_classes(histogram), plain))
+            parts.append(_chart(names[key], *_classes(histogram, key != THINK), plain))
     return "\n\n".join(parts)
 
 
@@ -73,15 +75,17 @@ def _names(summary: TraceSummary) -> dict[str, str]:
 
 def _rates(rates: Histogram) -> tuple[list[str], list[float], list[str]]:
     width = rates.edges[1] - rates.edges[0]
+    decimals = max(0, 2 - floor(log10(width)))
     values = [count / width for count in rates.counts]
-    return [f"{show_number(edge)} s" for edge in rates.edges[:-1]], values, [_short(v) for v in values]
+    return [f"{edge:.{decimals}f} s" for edge in rates.edges[:-1]], values, [_short(v) for v in values]
 
 
-def _classes(histogram: Histogram) -> tuple[list[str], list[float], list[str]]:
-    labels = [
-        f"{show_number(low)} to {show_number(high)}" if low else "0"
-        for low, high in zip(histogram.edges[:-1], histogram.edges[1:], strict=True)
-    ]
+def _classes(histogram: Histogram, whole: bool) -> tuple[list[str], list[float], list[str]]:
+    """whole: the numbers are whole, so that a class ends below the next one."""
+    labels = []
+    for low, high in pairwise(histogram.edges):
+        last = high - 1 if whole else high
+        labels.append(f"{show_number(low)} to {show_number(last)}" if 0 < low < last else show_number(low))
     return labels, list(map(float, histogram.counts)), [f"{count:,}" for count in histogram.counts]
 
 

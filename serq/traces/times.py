@@ -40,13 +40,13 @@ class Clock:
         return seconds
 
     def read_all(self, texts: Sequence[str]) -> array[float] | None:
-        """Many times at once; None when one of them is none, or when it is not clear what they are."""
+        """Many times at once; None when one of them is none."""
+        if self.dates is None and (not texts or self.read(texts[0]) is None):
+            return None
         try:
             if self.dates:
                 origin, read = self._origin, datetime.fromisoformat
                 return array("d", [(read(text) - origin).total_seconds() for text in texts])  # type: ignore[operator]
-            if self.dates is None:
-                return None
             return array("d", map(float, texts))
         except (ValueError, TypeError):
             return None

@@ -13,6 +13,7 @@ from serq.machine.records import RunRecord
 from serq.machine.stages.engine import EngineMember
 from tests.support.build import engine, execute, gaps, program
 from tests.support.programs import Sample, Taste, samples
+from tests.support.schedules import ONE_PHASE
 
 EXAMPLES = settings(
     max_examples=100, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
@@ -64,8 +65,9 @@ SCHEDULES = {
     "prefills, then decodes": "advance running by (decoding); admit waiting;",
     "in two passes": "advance running only (decoding); advance running only (!decoding); admit waiting;",
     "twice everybody": "advance running by (-decoding); advance running; admit waiting;",
-    "one phase at a time": "advance running only (running.decoding > 0 ? decoding : !decoding); admit waiting;",
-    "taking turns": "set n = 1 - n; advance running only (decoding == n); admit waiting only (decoding == n);",
+    "one phase at a time": f"advance running only ({ONE_PHASE}); admit waiting;",
+    "taking turns": "set n = 1 - n; advance running only (decoding == n); "
+    "admit waiting only (decoding == n);",
     "exclusive prefill": "exclusive prefill; admit waiting while (running.preempted == 0);",
     "newcomers first": "admit waiting while (waiting.admitted < 2); advance running;",
     "a limit per run": "advance running each at most (3); admit waiting each at most (3);",
@@ -93,7 +95,9 @@ def test_many_residents(monkeypatch: pytest.MonkeyPatch, schedule: str, cap: str
         "claim sums: every iteration of e (tokens == prefilled + decoders && attention < 900);",
         arrive="batch(60)",
         workload=f"init {{ {LENGTHS} }}",
-        engine=engine(schedule, cap, "1 + batch.tokens / 8 + batch.decoding / 4", f"slots cap 45; {register}"),
+        engine=engine(
+            schedule, cap, "1 + batch.tokens / 8 + batch.decoding / 4", f"slots cap 45; {register}"
+        ),
     )
     check(monkeypatch, source, 400.0, warmup=50.0)
 

@@ -54,33 +54,33 @@ class Audit:
             end(session)
 
         machine._end_session = end_session  # type: ignore[method-assign]
-        for engine in machine.engines:
-            self.watch_engine(engine)
+        for member in machine.engines:
+            self.watch_engine(member)
 
-    def watch_engine(self, engine: EngineMember) -> None:
-        join, cap = engine.join, engine._cap
+    def watch_engine(self, member: EngineMember) -> None:
+        join, cap = member.join, member._cap
 
         def count(session: Session, mode: str | None, work: float, *more: Any) -> None:
-            self.asked[engine] += work
+            self.asked[member] += work
             join(session, mode, work, *more)
 
         def note() -> float:
-            self.budgets[engine] = cap()
-            return self.budgets[engine]
+            self.budgets[member] = cap()
+            return self.budgets[member]
 
-        engine.join, engine._cap = count, note  # type: ignore[method-assign]
-        engine.on_iteration.append(lambda: self.check_iteration(engine))
+        member.join, member._cap = count, note  # type: ignore[method-assign]
+        member.on_iteration.append(lambda: self.check_iteration(member))
 
-    def check_iteration(self, engine: EngineMember) -> None:
-        batch = engine.residents.batch_runs()
-        assert engine.tokens <= self.budgets[engine] + CLOSE
-        assert engine.tokens == pytest.approx(sum(n for _, n in batch), abs=CLOSE)
-        assert engine.decoders == sum(run.is_decode for run, _ in batch) <= engine.decoding
-        assert len({run for run, _ in batch}) == len(batch) <= engine.present
-        assert engine.served == pytest.approx(self.given[engine], abs=1e-6)
+    def check_iteration(self, member: EngineMember) -> None:
+        batch = member.residents.batch_runs()
+        assert member.tokens <= self.budgets[member] + CLOSE
+        assert member.tokens == pytest.approx(sum(n for _, n in batch), abs=CLOSE)
+        assert member.decoders == sum(run.is_decode for run, _ in batch) <= member.decoding
+        assert len({run for run, _ in batch}) == len(batch) <= member.present
+        assert member.served == pytest.approx(self.given[member], abs=1e-6)
         for run, n in batch:
-            assert 0 < n <= (1 if run.is_decode else engine.each)
-        self.given[engine] += engine.tokens
+            assert 0 < n <= (1 if run.is_decode else member.each)
+        self.given[member] += member.tokens
         self.check_pools()
 
     def check_pools(self) -> None:
@@ -90,9 +90,9 @@ class Audit:
 
     def finish(self, machine: Machine) -> list[Outcome]:
         self.check_pools()
-        for engine in machine.engines:
+        for member in machine.engines:
             # What was asked is what has been served and what is still to be done.
-            assert engine.served + engine.work() == pytest.approx(self.asked[engine], abs=1e-6)
+            assert member.served + member.work() == pytest.approx(self.asked[member], abs=1e-6)
         return []
 
 
@@ -201,7 +201,9 @@ def test_two_schedules_meet_the_same_sessions(first: str, second: str) -> None:
             run = execute(compiled, 40.0, seed=5)
         except serq.ProgramError:
             assume(False)
-        turns = zip(*(getattr(run.observes["follow_up"], f) for f in ("sessions", "turns", "values")), strict=True)
+        turns = zip(
+            *(getattr(run.observes["follow_up"], f) for f in ("sessions", "turns", "values")), strict=True
+        )
         return run.observes["born"], run.observes["length"], {(s, t): v for s, t, v in turns}
 
     born, lengths, follow_ups = drawn(first)

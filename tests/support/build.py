@@ -33,10 +33,14 @@ def program(
     """A program. items: more declarations; workload: what stands in it beside `arrive`."""
     parts = [engine, "stage z : delay;", *items]
     text = "\n  ".join(parts)
-    return f"fn main() {{\n  {text}\n  workload {{ arrive {arrive}; {workload} }}\n  server {{ {server} }}\n}}\n"
+    return (
+        f"fn main() {{\n  {text}\n  workload {{ arrive {arrive}; {workload} }}\n  server {{ {server} }}\n}}\n"
+    )
 
 
-def record(source: str, horizon: float = 20.0, seed: int = 1, *, observers: Sequence = (), **more) -> RunRecord:
+def record(
+    source: str, horizon: float = 20.0, seed: int = 1, *, observers: Sequence = (), **more
+) -> RunRecord:
     """The record of a run, claims judged. more: warmup, arrivals."""
     return execute(serq.compile(source=source), horizon, seed, observers=observers, **more)
 

@@ -46,7 +46,9 @@ class MemoryDraft:
         items = ["stage z : delay;"]
         if "q" in d.lines:
             items.append("stage q : fifo;")
-        items.append(f"pool kv {{ cap {cap}; {memory} }}" if where == "alone" else f"pool kv {where} {{ {memory} }}")
+        items.append(
+            f"pool kv {{ cap {cap}; {memory} }}" if where == "alone" else f"pool kv {where} {{ {memory} }}"
+        )
         if "p" in d.pools:
             items.append(f"pool p {{ cap {d.one('3', '5', '2')}; {self.options('p')} }}")
         if slots:
@@ -78,7 +80,9 @@ class MemoryDraft:
             found.append("block 2;")
         if pool != "slots" and d.chance(3):
             key = d.number("size", "age", "last", "waiting", "a", "serial", *self.live())
-            found.append(d.one("evict by (size);", "evict by (-last);", "evict by (waiting, a);", f"evict by ({key});"))
+            found.append(
+                d.one("evict by (size);", "evict by (-last);", "evict by (waiting, a);", f"evict by ({key});")
+            )
         if d.chance():
             found.append(self.preempt())
         if d.chance(4):

@@ -296,7 +296,6 @@ def end_session(m: Machine, s: Session) -> None:
     """What an ended session leases comes back; what it held has already."""
     for part in list(s.leases):
         _give_lease_back(m, part)
-    serve_queues(m)
 
 
 def _give_lease_back(m: Machine, part: Part) -> None:
@@ -308,6 +307,11 @@ def _give_lease_back(m: Machine, part: Part) -> None:
 def innermost(s: Session, pool: Pool) -> Part | None:
     """What the session's innermost hold on a pool has of it."""
     return next((part for hold in reversed(s.holds) for part in hold.parts if part.pool is pool), None)
+
+
+def growing(m: Machine, s: Session, pool: Pool, at: Span | None) -> Part:
+    """The same, for a statement that is going to change it."""
+    return innermost(s, pool) or m.fail("SQ0620", at, session=s, name=pool.rule.name)
 
 
 def release(m: Machine, s: Session, pool: Pool) -> None:
@@ -324,11 +328,9 @@ def release(m: Machine, s: Session, pool: Pool) -> None:
 # ---------------------------------------------------------------- growing
 
 
-def grow(m: Machine, s: Session, pool: Pool, units: float) -> bool:
+def grow(m: Machine, s: Session, pool: Pool, units: float, at: Span | None) -> bool:
     """Enlarge the innermost hold, at the cost of others if need be; True when it has to wait."""
-    part = innermost(s, pool)
-    if part is None:
-        return False
+    part = growing(m, s, pool, at)
     units = pool.round_up(units)
     while not pool.has_room(units, part):
         victim = choose_victim(m, pool)
@@ -343,9 +345,7 @@ def grow(m: Machine, s: Session, pool: Pool, units: float) -> bool:
 
 def load(m: Machine, s: Session, pool: Pool, tokens: float, at: Span | None) -> None:
     """`tokens` more of the innermost hold are computed: they came from elsewhere."""
-    part = innermost(s, pool)
-    if part is None:
-        return
+    part = growing(m, s, pool, at)
     if part.position + tokens > part.units:
         facts = {"value": show(tokens), "units": show(part.units), "position": show(part.position)}
         m.fail("SQ0614", at, session=s, name=pool.rule.name, **facts)

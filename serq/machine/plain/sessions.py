@@ -111,7 +111,7 @@ def perform(m: Machine, s: Session, statement: Statement, draws: Stream) -> Step
             yield from _hold(m, s, statement, draws)
         case Grow(place=place, amount=amount):
             pool = pool_at(place, here)
-            if pools.grow(m, s, pool, _amount(m, s, pool, value(amount, here), statement.at)):
+            if pools.grow(m, s, pool, _amount(m, s, pool, value(amount, here), statement.at), statement.at):
                 yield
         case Load(place=place, amount=amount):
             pool = pool_at(place, here)
@@ -188,9 +188,8 @@ def _run(m: Machine, s: Session, statement: RunStatement, here: Here) -> None:
     elif isinstance(stage, Engine):
         growing = None
         if statement.growing is not None:
-            growing = pools.innermost(s, pool_at(statement.growing, here))
-            if growing is not None:
-                growing.hold.advanced = True
+            growing = pools.growing(m, s, pool_at(statement.growing, here), statement.at)
+            growing.hold.advanced = True
         s.stands = Run(s, stage, statement.mode == "decode", work, m.now, growing)
         stage.runs.append(s.stands)
     else:

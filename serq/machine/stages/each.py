@@ -62,8 +62,10 @@ class EachRun:
         """A run is preempted; what the batch gave it is taken back."""
         del self._runs[run]
         n = self._batch.pop(run, 0.0)
-        if n:
-            e = self.engine
+        e = self.engine
+        if n and not e.forming:
+            e.lose(n)
+        elif n:
             e.left += n
             e.tokens -= n
             if run.is_decode:

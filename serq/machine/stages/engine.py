@@ -185,6 +185,11 @@ class EngineMember(StageMember):
         self.unfinished -= run.remaining
         session.lost_run_at = self
 
+    def lose(self, tokens: float) -> None:
+        """A run of the iteration under way is preempted; what it was given counts as served."""
+        self._batch_runs -= 1
+        self.unfinished += tokens
+
     def make_memory(self, run: Run, tokens: float) -> bool:
         """The run's hold grows to the position that `tokens` more reach; False: no room, no tokens.
 
@@ -302,10 +307,12 @@ class EngineMember(StageMember):
             look()
         lasts = self._execute()
         if not lasts > 0:
-            machine.fail(
-                "SQ0607", self.engine.execute.at or self.engine.at, value=show(lasts),
-                tokens=show(self.tokens),
-            )  # fmt: skip
+            if self.tokens:
+                machine.fail(
+                    "SQ0607", self.engine.execute.at or self.engine.at, value=show(lasts),
+                    tokens=show(self.tokens),
+                )  # fmt: skip
+            lasts = 0.0  # nobody was served, somebody preempted: the next iteration follows at once
         self._batch_runs = self.residents.batch_size()
         tally = self.tally
         tally.iterations += 1
