@@ -17,6 +17,7 @@ from serq.check.names import Names
 from serq.check.places import opening_brace
 from serq.check.readings import places_of, statements_in
 from serq.check.relations import find_relations, waits
+from serq.check.requests import write_out_requests
 from serq.check.resources import lower_device, lower_engine, lower_pool, lower_stage
 from serq.check.side import Side
 from serq.check.standing import Standing
@@ -70,7 +71,7 @@ def lower_program(
 ) -> Program:
     """All passes from the tree to the program. What is wrong has been said when it returns."""
     before, items, expander = expand_definitions(parsed, complaints, defs, parse_expression)
-    items = write_out_queues(before, items, complaints)
+    items = write_out_requests(write_out_queues(before, items, complaints), expander)
     x = Expressions(Names(), complaints)
     x.names.definitions = {name: body.name.at for name, body in expander.known.items()}
     constants, inputs = fold_constants(before, items, x, sets, parse_expression)

@@ -104,9 +104,6 @@ def engine_of(item: tree.Engine, engine: EngineNames, order: int, x: Expressions
         for part in item.items
         if isinstance(part, tree.Register)
     )
-    for part in item.items:
-        if isinstance(part, tree.Request):
-            complaints.say("SQ0901", part.at, construct="an engine's own `request`")
     return Engine(
         engine.name, engine.device, cap, schedule, execute, engine.size, granule, registers, at=at
     )  # fmt: skip

@@ -73,8 +73,6 @@ def lower_statement(s: tree.ScheduleStatement, plan: Standing, x: Expressions) -
             kind = "admission" if order is None else order.kind
             return Advance(kind, keys, lower_only(only, plan, x), at=s.at)
         case tree.Admit(only=only, condition=condition):
-            if s.taking:
-                x.complaints.say("SQ0901", s.taking[0].at, construct="`admit waiting … taking`")
             lowered = None if condition is None else x.plain(condition, plan)
             return Admit(lower_only(only, plan, x), lowered, at=s.at)
         case tree.ExclusivePrefill():

@@ -12,6 +12,7 @@ from serq.check.side import Side, nowhere
 from serq.check.standing import Typed
 from serq.check.transfers import lower_tool, lower_transfer
 from serq.check.trees import NOWHERE
+from serq.diagnostics import Note
 from serq.ir.expr import Draw
 from serq.ir.server import (
     Block,
@@ -192,7 +193,8 @@ def unknown_use(s: tree.Use, x: Expressions) -> Sequence[Statement]:
     """A statement that calls something that is no definition."""
     name = s.name.text
     if name in x.names.engines:
-        x.complaints.say("SQ0901", s.at, construct="calling an engine")
+        note = Note(f"`{name}` is declared here", x.names.engines[name].at)
+        x.complaints.say("SQ0296", s.at, engine=name, notes=[note])
     elif name != NOWHERE:
         x.complaints.unknown("SQ0233", name, s.at, x.names.definitions)
     return (nowhere(s.at),)

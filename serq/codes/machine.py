@@ -119,6 +119,7 @@ CODES: dict[str, Code] = {
         title="the hold on `{name}` has been released: nothing is left to grow or load ({when})",
         help="release it later, or not in this case",
         why="After `release` the session has no units there whose number or position could change.",
+        example=RUN,
     ),
     "SQ0613": Code(
         title="the demand on `{name}` is {value} ({when})",

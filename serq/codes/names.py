@@ -350,6 +350,53 @@ CODES: dict[str, Code] = {
         why="Such a file may have been edited, or written by another version of serq.",
         example="serq check example.json",
     ),
+    # ------------------------------------------------------------ engines with a request of their own
+    "SQ0291": Code(
+        title="`taking` in engine `{engine}`, which has no `request`",
+        help="declare `request (…) {{ … }}` in the engine, or write a `hold` in the server",
+        why="`taking` says what a request of the engine holds while it runs, in the request's parameters.",
+    ),
+    "SQ0292": Code(
+        title="the request of `{engine}` grows `{pool}`, which its `taking` does not take",
+        help="take it: `admit waiting taking {pool} (…)`",
+        why="A run grows what its session holds, and a request holds what `taking` takes.",
+    ),
+    "SQ0293": Code(
+        title="the `admit waiting` statements of `{engine}` do not have the same `taking`",
+        help="write the same `taking` on each",
+        why="A request says once what it holds; which statement admits it is not known when it starts to wait.",
+    ),
+    "SQ0294": Code(
+        title="the `{clause}` of `{engine}` reads `{name}`, which it does not see",
+        help="make it a parameter of the request, and pass it in the call",
+        why="A request is written for every session that calls it: it sees its parameters, constants and live "
+        "state, and its steps the clock and hidden attributes.",
+    ),
+    "SQ0295": Code(
+        title="`{name}` is no capacity of engine `{engine}` or of its device",
+        help="`taking` takes the engine's own pools; hold others around the call",
+        why="`admit waiting` admits to what the engine and its device have.",
+    ),
+    "SQ0296": Code(
+        title="engine `{engine}` has no `request` that a call could run",
+        help="write `run {engine} prefill (…);` and `run {engine} decode (…);`, or declare a `request` in it",
+        why="A call of an engine runs the request that the engine states.",
+    ),
+    "SQ0297": Code(
+        title="engine `{engine}` is called outside the server",
+        help="call it in the `server`, which serves a turn",
+        why="What a client does is turns; how one is served is the server's business.",
+    ),
+    "SQ0298": Code(
+        title="the argument for `{parameter}` of `{engine}` draws",
+        help="draw once, `set x = …;`, and pass `x`",
+        why="A parameter may be read at every try of an admission, and each reading would draw anew.",
+    ),
+    "SQ0299": Code(
+        title="a `request` in the engine family `{engine}`",
+        help="declare single engines, or write `hold` and `run` with an index in the server",
+        why="A call names no member, so that it could not say which one runs the request.",
+    ),
     # ------------------------------------------------------------ doubts
     "SQ0290": Code(
         title="constant `{name}` is declared again: expressions read this value everywhere",

@@ -139,7 +139,7 @@ CODES: dict[str, Code] = {
         example="serq run example.json --horizon 1000",
     ),
     "SQ0943": Code(
-        title="`{where}` {reason}",
+        title="the value at `{where}` {reason}",
         help="the file is changed or cut short: write it again with `serq ir`",
         why="The path leads from the top of the file to the value that is wrong.",
         example="serq run example.json --horizon 1000",

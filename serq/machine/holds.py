@@ -122,6 +122,7 @@ class Holds:
 
     def _lease(self, s: Session, part: Part, lasts: float) -> None:
         part.leased = True
+        part.lease_ends = self.machine.now + lasts
         s.leases.append(part)
         if not lasts >= inf:
             machine = self.machine
@@ -246,7 +247,7 @@ class Holds:
         pool.tally.preemptions += 1
         self._interrupt(s)
         if held.preempted_at >= position:
-            pool.stuck.add(s.serial)
+            pool.stuck.setdefault(s.serial, held.code.statement.at)
         for inner in reversed(s.holds[s.holds.index(held) :]):
             for inner_part in list(inner.parts.values()):
                 self._give_back(inner_part)

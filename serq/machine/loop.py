@@ -36,6 +36,7 @@ from serq.machine.stages.engine import EngineMember
 from serq.machine.stages.rate import FifoMember
 from serq.machine.summaries import SUMMARIES
 from serq.machine.trace import RecordedSession, read_trace
+from serq.machine.waits import find_waits
 from serq.source import Span
 from serq.values import show
 
@@ -502,6 +503,7 @@ class Machine:
             stages=[member.close() for members in self.stages.values() for member in members],
             pools=[pool.close() for pool in pools],
             tests=find_tests(self.program),
+            waits=find_waits(self.holds),
         )
 
 

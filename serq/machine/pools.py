@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import OrderedDict, deque
 from collections.abc import Callable
-from math import ceil, floor
+from math import ceil, floor, inf
 from typing import TYPE_CHECKING
 
 from attrs import frozen
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from serq.machine.loop import Machine
     from serq.machine.sessions import Session
     from serq.machine.stages.base import StageMember
+    from serq.source import Span
 
 
 @frozen(eq=False)
@@ -97,10 +98,10 @@ class Part:
     """What a hold has of one pool.
 
     units: allocated. room: asked for at admission. position: computed tokens. leased: the body is
-    over, the units stay.
+    over, the units stay, until `lease_ends`.
     """
 
-    __slots__ = ("held", "leased", "pool", "position", "room", "units")
+    __slots__ = ("held", "lease_ends", "leased", "pool", "position", "room", "units")
 
     def __init__(self, held: Held, pool: PoolMember, units: float, room: float, position: float) -> None:
         self.held = held
@@ -109,6 +110,7 @@ class Part:
         self.room = room
         self.position = position
         self.leased = False
+        self.lease_ends = inf
 
 
 class Held:
@@ -168,7 +170,7 @@ class PoolMember:
         # The parts held here, in admission order; a dict finds and removes them at once.
         self.parts: dict[Part, None] = {}
         self._holders: dict[Session, int] = {}
-        self.stuck: set[int] = set()
+        self.stuck: dict[int, Span | None] = {}
         self.cache = PrefixCache()
         # An ordered dict finds its first entry at once, however many have left before it.
         self.queue: OrderedDict[int, Waiting] = OrderedDict()

@@ -10,6 +10,8 @@ from array import array
 
 from attrs import define, field, frozen
 
+from serq.source import Span
+
 
 @frozen
 class Iteration:
@@ -138,13 +140,30 @@ class Outcome:
     note: str | None
 
 
+@frozen
+class Wait:
+    """Sessions that can never go on, found when the run had ended.
+
+    kind: "over", "cycle", "lease" or "stuck" (`serq.machine.waits`). sessions: by number; in a cycle
+    each waits for the next. pools: what each waits for. places: where in the program each asks.
+    need: units asked for, of "over".
+    """
+
+    kind: str
+    sessions: tuple[int, ...]
+    pools: tuple[str, ...]
+    places: tuple[Span | None, ...]
+    need: float | None
+
+
 @define
 class RunRecord:
     """A finished run.
 
     observes: by name, in the program's order. client: `ttft`, `tpot`, `response`, times at the
     moment each was recorded. live_area: integral of live sessions over [W, E].
-    tests: observations whose expression is a test (outermost a comparison, &&, || or !).
+    tests: observations whose expression is a test (outermost a comparison, &&, || or !). waits:
+    sessions that can never go on; what is said about a run, not part of it.
     """
 
     horizon: float
@@ -164,3 +183,4 @@ class RunRecord:
     stages: list[StageTally]
     pools: list[PoolTally]
     tests: frozenset[str] = frozenset()
+    waits: list[Wait] = field(factory=list, eq=False)

@@ -18,6 +18,7 @@ from serq.report.report import (
     Report,
     SampleSummary,
     StageRow,
+    WaitRow,
     exit_status,
 )
 from serq.report.show import show_report
@@ -30,6 +31,7 @@ __all__ = [
     "Report",
     "SampleSummary",
     "StageRow",
+    "WaitRow",
     "dump_report",
     "exit_status",
     "make_report",

@@ -6,7 +6,7 @@ from array import array
 
 import numpy as np
 
-from serq.machine.records import Outcome, PoolTally, RunRecord, Samples, Series, StageTally
+from serq.machine.records import Outcome, PoolTally, RunRecord, Samples, Series, StageTally, Wait
 from serq.report import stats
 from serq.report.report import (
     ClaimResult,
@@ -16,6 +16,7 @@ from serq.report.report import (
     Report,
     SampleSummary,
     StageRow,
+    WaitRow,
 )
 from serq.report.stats import Floats, Ints
 
@@ -49,7 +50,15 @@ def make_report(record: RunRecord, version: str) -> Report:
         claims=tuple(_claim_result(outcome) for outcome in record.outcomes),
         stages=tuple(stage_row(tally, length) for tally in record.stages),
         pools=tuple(pool_row(tally, length) for tally in record.pools),
+        waits=tuple(_wait_row(wait) for wait in record.waits),
     )
+
+
+def _wait_row(wait: Wait) -> WaitRow:
+    places = tuple(
+        None if at is None else f"{at.file or '<program>'}:{at.line}:{at.column}" for at in wait.places
+    )
+    return WaitRow(wait.kind, wait.sessions, wait.pools, places, wait.need)
 
 
 def summarize_samples(samples: Samples, warmup: float, *, is_test: bool = False) -> SampleSummary:

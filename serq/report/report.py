@@ -161,13 +161,31 @@ class PoolRow:
 
 
 @frozen
+class WaitRow:
+    """Sessions that can never go on, found when the run had ended.
+
+    kind: "over", the head of a queue asks for more than a cap; "cycle", sessions wait for what the
+    next of them holds; "lease", a session waits for what its own lease keeps for ever; "stuck", a
+    hold was preempted again without progress. sessions, pools, places: who waits, for what, and
+    where it asks (`file:line:column`). need: units asked for, of "over".
+    """
+
+    kind: str
+    sessions: tuple[int, ...]
+    pools: tuple[str, ...]
+    places: tuple[str | None, ...]
+    need: float | None
+
+
+@frozen
 class Report:
     """A finished run.
 
     version: of serq. horizon, warmup, seed: as set. end: when the run ended. events: handled in the
     whole run. arrivals: sessions created in the whole run. ended, turns: sessions ended, turns begun.
     mean_live: live sessions, time average. observes, gauges: by name, in the program's order.
-    client: `ttft`, `tpot`, `response`. claims, stages, pools: in the program's order.
+    client: `ttft`, `tpot`, `response`. claims, stages, pools: in the program's order. waits: sessions
+    that can never go on.
     """
 
     version: str
@@ -186,6 +204,7 @@ class Report:
     claims: tuple[ClaimResult, ...]
     stages: tuple[StageRow, ...]
     pools: tuple[PoolRow, ...]
+    waits: tuple[WaitRow, ...] = ()
 
     def claim(self, name: str) -> ClaimResult:
         """The result of the claim of that name; KeyError when the program has none."""
@@ -203,11 +222,12 @@ class Report:
         """The report as JSON has it: plain dictionaries and lists, keys in order, samples left out.
 
         Whole numbers are ints, numbers that are not finite None. `claims` is there only if the
-        program makes a claim.
+        program makes a claim, `waits` only if somebody can never go on.
         """
         document = asdict(self, filter=_in_json, value_serializer=_plain)
-        if not self.claims:
-            del document["claims"]
+        for rare in ("claims", "waits"):
+            if not document[rare]:
+                del document[rare]
         return document
 
 

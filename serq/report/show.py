@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import TypeVar
 
-from serq.report.report import ClaimResult, GaugeSummary, PoolRow, Report, SampleSummary, StageRow
+from serq.report.report import ClaimResult, GaugeSummary, PoolRow, Report, SampleSummary, StageRow, WaitRow
 from serq.report.stats import FEWEST_SAMPLES
 from serq.report.table import Column, show_figures, show_number, show_table
 
@@ -129,6 +129,7 @@ def find_notes(report: Report) -> Iterator[str]:
             if p.over_cap is not None
         ),
         (_grow_note(name, p) for name, p in pools if p.growing_at_end),
+        (_wait_note(wait) for wait in report.waits),
         (
             f"idle: engine {name} has work at the end, and its last attempt gave no token"
             for name, s in _named(report.stages)
@@ -151,6 +152,26 @@ def _grow_note(name: str, pool: PoolRow) -> str:
     if pool.growing_stalled:
         return waiting + "; nothing can ever be freed, every session holding it is waiting"
     return waiting
+
+
+def _wait_note(wait: WaitRow) -> str:
+    """Who waits in vain, for what, and where in the program it asks."""
+    who = [f"session {s}" for s in wait.sessions]
+    where = ", ".join(dict.fromkeys(place for place in wait.places if place is not None))
+    at = f" ({where})" if where else ""
+    pool = wait.pools[0]
+    if wait.kind == "over":
+        return f"wait: {who[0]} asks pool {pool} for {show_number(wait.need)}, which it can never give{at}"
+    if wait.kind == "stuck":
+        return f"wait: {who[0]} lost its hold of pool {pool} again before it had come further{at}"
+    if wait.kind == "lease":
+        return f"wait: {who[0]} waits for pool {pool}, which its own lease keeps for ever{at}"
+    if len(who) == 1:
+        return f"wait: {who[0]} waits for pool {pool}, all of which it holds itself{at}"
+    links = [
+        f"{s} for pool {p}, held by {t}" for s, p, t in zip(who, wait.pools, who[1:] + who[:1], strict=True)
+    ]
+    return f"wait: for ever, {'; '.join(links)}{at}"
 
 
 def _named(rows: tuple[Row, ...] | list[Row]) -> list[tuple[str, Row]]:

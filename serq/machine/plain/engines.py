@@ -12,8 +12,8 @@ from serq.machine.plain.evaluate import Here, in_order, is_true, limits, share, 
 from serq.machine.plain.sessions import resume_ready
 from serq.machine.plain.state import Engine, Growth, Machine, Run, Session
 from serq.machine.records import Iteration
-from serq.values import show
 from serq.source import Span
+from serq.values import show
 
 
 def has_work(e: Engine) -> bool:

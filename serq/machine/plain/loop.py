@@ -14,12 +14,12 @@ from serq.ir.program import Program
 from serq.ir.stage import Delay, Fifo, SharedProcessor, Stage
 from serq.ir.stage import Engine as EngineRule
 from serq.ir.workload import Arrival, Batch, Closed, NoArrivals, Poisson, Renewal
+from serq.machine.loop import find_tests
 from serq.machine.plain import claims, engines, pools, sessions
 from serq.machine.plain.evaluate import Here, value
 from serq.machine.plain.state import Engine, Line, Machine, Pool
 from serq.machine.records import PoolTally, RunRecord, Samples, Series, StageTally
 from serq.machine.settings import Settings
-from serq.machine.loop import find_tests
 from serq.machine.trace import read_trace
 from serq.values import show
 

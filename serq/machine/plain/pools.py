@@ -24,8 +24,8 @@ from serq.machine.plain.state import (
     Run,
     Session,
 )
-from serq.values import show
 from serq.source import Span
+from serq.values import show
 
 
 @frozen

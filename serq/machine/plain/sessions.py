@@ -3,18 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Generator
+
 from serq.diagnostics import InternalError
-from serq.ir.server import Block, Branch, Choose, Drop, End, Grow, Load, Loop, Observe, Release, Set, Statement
+from serq.ir.server import (
+    Block,
+    Branch,
+    Choose,
+    Drop,
+    End,
+    Grow,
+    Load,
+    Loop,
+    Observe,
+    Release,
+    Set,
+    Statement,
+    Turn,
+    While,
+)
 from serq.ir.server import Hold as HoldStatement
 from serq.ir.server import Run as RunStatement
-from serq.ir.server import Turn, While
 from serq.ir.workload import Closed, Workload
 from serq.machine.draws import Stream
 from serq.machine.plain import lines, pools, tokens
 from serq.machine.plain.evaluate import Here, of_session, pool_at, stage_at, value
 from serq.machine.plain.state import Ended, Engine, Machine, Pool, Preempted, Run, Session, Tokens
-from serq.values import is_whole, show
 from serq.source import Span
+from serq.values import is_whole, show
 
 WAKE_LIMIT = 1_000
 PASS_LIMIT = 1_000_000
@@ -226,4 +241,3 @@ def _choose(m: Machine, s: Session, statement: Choose, here: Here) -> None:
         return [value(key, here) for key in statement.keys]
 
     s.attributes[statement.attribute] = float(min(range(int(max(count, 0))), key=rank, default=0))
-
