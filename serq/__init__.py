@@ -73,15 +73,16 @@ def check_program(
     source: str | None = None,
     sets: Mapping[str, float | str] | None = None,
     defs: Mapping[str, str] | None = None,
+    pedantic: bool = False,
 ) -> tuple[Diagnostic, ...]:
     """Everything there is to say about a program, in the order of the text; () if it is fine.
 
     Takes what `compile` takes. Unlike it, reports doubts (severity "doubt") as well, and raises
-    nothing for a program that is wrong or cannot be read.
+    nothing for a program that is wrong or cannot be read. pedantic: reports every doubt there is (SQ07xx).
     """
     from serq.tools.loading import load_program
 
-    return load_program(path, source, sets, defs).diagnostics
+    return load_program(path, source, sets, defs, pedantic=pedantic).diagnostics
 
 
 def run(
@@ -92,6 +93,7 @@ def run(
     seed: int = 1,
     arrivals: int | None = None,
     trace: str | os.PathLike[str] | None = None,
+    pedantic: bool = False,
     progress: Callable[[float], None] | None = None,
 ) -> Report:
     """Execute a program up to `horizon`, judge its claims on the way, and report.
@@ -99,8 +101,9 @@ def run(
     program: a compiled program, or a path to compile. horizon, warmup: in the program's clock
     units; statistics cover the time between them, claims the whole run. seed: whole, at least 0;
     the same seed gives the same run. arrivals: run until so many sessions have come and gone
-    (streams only: `poisson`, `renewal`). trace: a file of turns in place of the program's. progress:
-    called now and then with the clock.
+    (streams only: `poisson`, `renewal`). trace: a file of turns in place of the program's. pedantic:
+    tell of every claim that holds whether its premise ever came true. progress: called now and then
+    with the clock.
     Raises ProgramError when a setting has no meaning (SQ092x), when the program is refused, or
     when its run cannot go on (SQ06xx).
     """
@@ -113,7 +116,7 @@ def run(
     if trace is not None:
         program = with_trace(program, os.fspath(trace))
     try:
-        return _run(program, horizon, warmup, seed, arrivals, progress)
+        return _run(program, horizon, warmup, seed, arrivals, pedantic, progress)
     except ProgramError as error:
         raise _with_source(error, program) from error.__cause__
 
@@ -147,6 +150,7 @@ def _run(
     warmup: float,
     seed: int,
     arrivals: int | None,
+    pedantic: bool,
     progress: Callable[[float], None] | None,
 ) -> Report:
     """Machine, claims, report: each sees only what the one before hands on."""
@@ -156,7 +160,7 @@ def _run(
     from serq.report import make_report
 
     settings = Settings(float(horizon), float(warmup), seed, arrivals)
-    record = run_program(program, settings, [Judge(program)], progress=progress)
+    record = run_program(program, settings, [Judge(program, pedantic)], progress=progress)
     return make_report(record, __version__)
 
 

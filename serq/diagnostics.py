@@ -25,7 +25,11 @@ class Note:
 
 @frozen
 class Diagnostic:
-    """One complaint: its code, where, what is wrong, and one way out."""
+    """One complaint: its code, where, what is wrong, and one way out.
+
+    at: None for what is no place in a text. severity: "error", or "doubt" for a remark about a program that
+    can be run. source: the file of `at`, so that its line can be shown.
+    """
 
     code: str
     message: str
@@ -100,11 +104,22 @@ def diagnose(
 ) -> Diagnostic:
     """One complaint in the register's words."""
     entry = CODES[code]
+    facts = {name: _cut(fact) for name, fact in facts.items()}
     cure = help if help is not None else (entry.help.format(**facts) if entry.help else None)
     source = sources.get(at.file) if sources and at is not None else None
     return Diagnostic(
         code, entry.title.format(**facts), at, cure, tuple(notes), entry.severity, source
     )
+
+
+_LONGEST = 200
+
+
+def _cut(fact: Any) -> Any:
+    """A fact as a message says it: a name as long as a page is cut in its middle."""
+    if not isinstance(fact, str) or len(fact) <= _LONGEST:
+        return fact
+    return f"{fact[: _LONGEST // 2]}…{fact[-_LONGEST // 4 :]}"
 
 
 def show_diagnostic(d: Diagnostic) -> str:

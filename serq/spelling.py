@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+_LONGEST = 60
+"""Letters of a word that is compared at all: counting slips takes time in the square of them."""
+
 
 def closest(word: str, known: Iterable[str]) -> str | None:
     """The one word of `known` that `word` is probably a slip for; None when there is none or several.
 
     One slip in a word of up to four letters, two in a longer one, see `slips`.
     """
+    if len(word) > _LONGEST:
+        return None
     limit = 1 if len(word) < 5 else 2
     found: dict[int, list[str]] = {}
     for other in known:

@@ -7,7 +7,7 @@ its moment is for `serq.check.moments` to say.
 
 from __future__ import annotations
 
-from attrs import define, evolve
+from attrs import define, evolve, field
 
 from serq.check import fold
 from serq.check.complaints import used_at
@@ -16,6 +16,7 @@ from serq.check.names import Resource
 from serq.check.resolve import Resolver
 from serq.check.show import article, count, number
 from serq.check.standing import WRONG, Bound, Standing, Typed, kind, shown
+from serq.check.trees import reads
 from serq.check.words import SUPPLIED
 from serq.ir.expr import Draw, Expr, Num, Observable, Place, Summary, walk
 from serq.ir.moments import FUNCTIONS, LAWS, OBSERVABLES, POOL_OBSERVABLES, SUMMARIES, Moment
@@ -28,6 +29,8 @@ DEEPEST = 400
 MOST_TERMS = 4096
 """Terms that the aggregates of a program may write out together."""
 
+COMPARISONS = frozenset({"<", "<=", ">", ">=", "==", "!="})
+
 _KEEPS_COST = frozenset({"min", "max", "abs", "floor", "ceil"})
 _ARGUMENTS = {"price": 3}
 
@@ -37,10 +40,12 @@ class Expressions(Resolver):
     """Lowers the expressions of one program.
 
     terms: what its aggregates have written out so far. depth: of the expression at work.
+    constant_tests: comparisons that turned into a number, with it; for `serq.check.doubts`.
     """
 
     terms: int = 0
     depth: int = 0
+    constant_tests: list[tuple[Span, float]] = field(factory=list)
 
     # ---------------------------------------------------------------- entry points
 
@@ -139,7 +144,15 @@ class Expressions(Resolver):
                     cost = None
                 case _:
                     return self.mixed(e, here, f"`{e.operator}` between {a} and {b}")
-        return Typed(fold.binary(e.operator, left.expr, right.expr, e.at), cost)
+        value = fold.binary(e.operator, left.expr, right.expr, e.at)
+        if isinstance(value, Num) and e.operator in COMPARISONS and here.moment is not Moment.CONST:
+            self.note_test(e, value.value, here)
+        return Typed(value, cost)
+
+    def note_test(self, e: tree.Binary, value: float, here: Standing) -> None:
+        """Remember a constant comparison, unless it reads a name that stands for several values here."""
+        if not here.bound or here.bound.keys().isdisjoint(reads(e)):
+            self.constant_tests.append((e.at, value))
 
     def conditional(self, e: tree.Conditional, here: Standing) -> Typed:
         """`test ? then : otherwise`, both outcomes of one kind."""

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from serq.check.complaints import Complaints
+from serq.check.flows import is_flow
 from serq.check.fold import constant
 from serq.check.readings import places_of, readings, schedule_statements, statements_of
 from serq.check.show import count, number
@@ -15,6 +16,7 @@ from serq.ir.claim import AtEnd
 from serq.ir.expr import (
     Binary,
     Conditional,
+    Draw,
     Expr,
     Func,
     Local,
@@ -25,22 +27,25 @@ from serq.ir.expr import (
     Var,
     walk,
 )
+from serq.ir.laws import law_fault
 from serq.ir.pool import Pool
 from serq.ir.program import Program
 from serq.ir.schedule import Admit, ExclusivePrefill, Schedule, ScheduleLet, ScheduleStatement
-from serq.ir.server import Branch, Grow, Hold, Load, Run, Statement, While
-from serq.ir.stage import Engine, Fifo, Stage
-from serq.ir.workload import Arrival, Batch, Closed, Poisson, Renewal
+from serq.ir.server import Branch, Grow, Hold, Load, Observe, Run, Statement, While
+from serq.ir.stage import Engine, Fifo, SharedProcessor, Stage
+from serq.ir.workload import SMALLEST_GAP, Arrival, Batch, Closed, Poisson, Renewal
 from serq.source import Span
 
 LARGEST_FAMILY = 10_000
 MOST_SESSIONS = 1_000_000
+SMALLEST_BLOCK = 1e-6
 
 
 def check_limits(program: Program, complaints: Complaints) -> None:
     """Complain about every constant outside its range."""
     for stage in program.stages:
         check_stage(stage, complaints)
+    check_capacities(program, complaints)
     for pool in program.pools:
         check_pool(pool, complaints)
     check_memories(program, complaints)
@@ -49,6 +54,7 @@ def check_limits(program: Program, complaints: Complaints) -> None:
     pools = {pool.name: pool for pool in program.pools}
     for statement in statements_of(program):
         check_statement(statement, pools, complaints)
+    check_draws(program, complaints)
     check_members(program, complaints)
 
 
@@ -73,6 +79,16 @@ def check_stage(stage: Stage, complaints: Complaints) -> None:
             pass
 
 
+def check_capacities(program: Program, complaints: Complaints) -> None:
+    """A `ps` stage works; where runs share one, the first of them is complained about (SQ0338)."""
+    shared = {place.name for s in statements_of(program) if is_flow(s) for place in places_of(s)}
+    for stage in program.stages:
+        if isinstance(stage, SharedProcessor) and stage.name not in shared:
+            value = constant(stage.capacity)
+            if value is not None and not value > 0:
+                complaints.say("SQ0517", stage.capacity.at, name=stage.name, value=number(value))
+
+
 def check_size(size: int | None, at: Span | None, complaints: Complaints) -> None:
     """A family has a whole number of members."""
     if size is not None and not is_count(size, LARGEST_FAMILY):
@@ -82,7 +98,7 @@ def check_size(size: int | None, at: Span | None, complaints: Complaints) -> Non
 def check_engine(engine: Engine, complaints: Complaints) -> None:
     """The budget, the granule, the registers, the cap per run and the form of the schedule."""
     cap = constant(engine.tokens_cap)
-    if cap is not None and cap <= 0:
+    if cap is not None and not cap > 0:
         complaints.say("SQ0540", engine.tokens_cap.at, value=number(cap))
     for register in engine.registers:
         if not math.isfinite(register.initial):
@@ -173,8 +189,8 @@ def check_pool(pool: Pool, complaints: Complaints) -> None:
     check_size(pool.size, pool.at, complaints)
     if pool.cap != pool.cap:
         complaints.say("SQ0516", pool.at, name=pool.name)
-    if pool.block is not None and not pool.block > 0:
-        complaints.say("SQ0521", pool.at, value=number(pool.block))
+    if pool.block is not None and not pool.block >= SMALLEST_BLOCK:
+        complaints.say("SQ0521", pool.at, value=number(pool.block), least=number(SMALLEST_BLOCK))
 
 
 def check_memories(program: Program, complaints: Complaints) -> None:
@@ -201,10 +217,14 @@ def check_arrival(arrival: Arrival, complaints: Complaints) -> None:
         case Poisson(rate=rate):
             if not 0 < rate < math.inf:
                 complaints.say("SQ0530", arrival.at, value=number(rate))
+            elif not SMALLEST_GAP <= 1 / rate < math.inf:
+                complaints.say("SQ0537", arrival.at, value=number(1 / rate), least=number(SMALLEST_GAP))
         case Renewal(gap=gap):
             value = constant(gap)
             if value is not None and not 0 < value < math.inf:
                 complaints.say("SQ0532", arrival.at, value=number(value))
+            elif value is not None and value < SMALLEST_GAP:
+                complaints.say("SQ0537", arrival.at, value=number(value), least=number(SMALLEST_GAP))
         case Batch(count=count) | Closed(count=count):
             if not is_count(count, MOST_SESSIONS):
                 complaints.say("SQ0531", arrival.at, value=number(count), most=MOST_SESSIONS)
@@ -222,8 +242,12 @@ def check_statement(s: Statement, pools: Mapping[str, Pool], complaints: Complai
             check_amount(work, "work", places[0].at if places else s.at, complaints)
         case Grow(place=place, amount=amount) | Load(place=place, amount=amount):
             check_amount(amount, "an amount", place.at, complaints)
-        case Hold():
+        case Hold(lease=lease):
             check_demand(s, pools, complaints)
+            if lease is not None:
+                check_number(lease[1], "the time of a lease", complaints)
+        case Observe(value=sample):
+            check_number(sample, "a sample", complaints)
         case Branch(test=test) | While(test=test):
             value = constant(test)
             if value is not None and value not in (0, 1):
@@ -247,6 +271,13 @@ def check_amount(e: Expr, what: str, at: Span | None, complaints: Complaints) ->
     return True
 
 
+def check_number(e: Expr, what: str, complaints: Complaints) -> None:
+    """A constant is a number."""
+    value = constant(e)
+    if value is not None and value != value:
+        complaints.say("SQ0534", e.at, what=what, value=number(value))
+
+
 def check_demand(hold: Hold, pools: Mapping[str, Pool], complaints: Complaints) -> None:
     """A constant demand fits into an empty pool."""
     for part in hold.parts:
@@ -262,6 +293,19 @@ def check_demand(hold: Hold, pools: Mapping[str, Pool], complaints: Complaints) 
             need = math.ceil(need / pool.block) * pool.block
         if need > pool.cap:
             complaints.say("SQ0535", part.at, pool=pool.name, need=number(need), cap=number(pool.cap))
+
+
+def check_draws(program: Program, complaints: Complaints) -> None:
+    """The constant parameters of a draw have a law."""
+    for reading in readings(program):
+        for node in walk(reading.expr):
+            if not isinstance(node, Draw):
+                continue
+            known = [constant(a) for a in node.arguments]
+            fault = law_fault(node.law, known)
+            if fault is not None:
+                shown = ", ".join("…" if p is None else number(p) for p in known)
+                complaints.say("SQ0536", node.at, law=node.law, parameters=shown, fault=fault)
 
 
 # -------------------------------------------------------------------- members of families

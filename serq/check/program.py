@@ -47,32 +47,38 @@ def check_program(
     defs: Mapping[str, str] | None = None,
     skipped: frozenset[str] = frozenset(),
     complete: bool = True,
+    pedantic: bool = False,
     parse_expression: ParseExpression,
 ) -> Program | None:
     """The program that a text means, or None when the sink has errors.
 
     sets: values of inputs by their external name. defs: expressions that replace the bodies of
     definitions. skipped: words in text that was thrown away while reading; complete: nothing was.
-    parse_expression: reads the texts of `sets` and `defs`.
+    pedantic: doubts about a good program are said as well. parse_expression: reads the texts of
+    `sets` and `defs`.
     """
-    complaints = Complaints(sink, skipped, complete)
+    x = Expressions(Names(), Complaints(sink, skipped, complete))
     with deep_recursion():
-        program = lower_program(parsed_tree, complaints, sets or {}, defs or {}, parse_expression)
-        check_ir(program, sink, complaints)
+        program = lower_program(parsed_tree, x, sets or {}, defs or {}, parse_expression)
+        check_ir(program, sink, x.complaints)
+        if pedantic and not sink.errors:
+            from serq.check.doubts import find_doubts  # few ask for it, all would wait for it
+
+            find_doubts(parsed_tree, program, x)
     return None if sink.errors else program
 
 
 def lower_program(
     parsed: tree.Program,
-    complaints: Complaints,
+    x: Expressions,
     sets: Mapping[str, str | float],
     defs: Mapping[str, str],
     parse_expression: ParseExpression,
 ) -> Program:
     """All passes from the tree to the program. What is wrong has been said when it returns."""
+    complaints = x.complaints
     before, items, expander = expand_definitions(parsed, complaints, defs, parse_expression)
     items = write_out_requests(write_out_queues(before, items, complaints), expander)
-    x = Expressions(Names(), complaints)
     x.names.definitions = {name: body.name.at for name, body in expander.known.items()}
     constants, inputs = fold_constants(before, items, x, sets, parse_expression)
     everything = (*before, *items)

@@ -22,7 +22,7 @@ from serq.check.expand import Body, Expander
 from serq.check.places import word_before
 from serq.check.schedules import find_givers
 from serq.check.show import count
-from serq.check.trees import FIELDS, draws, nothing_runs, rebuild
+from serq.check.trees import FIELDS, draws, nothing_runs, rebuild, shape
 from serq.check.words import SUPPLIED
 from serq.diagnostics import Note
 from serq.ir.moments import OBSERVABLES
@@ -105,15 +105,6 @@ def taking_word(admit: tree.Admit, complaints: Complaints) -> Span:
     return word_before(admit.taking[0].at, "taking", complaints)
 
 
-def shape(node: Any) -> object:
-    """What a piece of the program says, wherever it stands."""
-    if isinstance(node, tuple):
-        return tuple(shape(part) for part in node)
-    if type(node) not in FIELDS:
-        return node
-    return (type(node), *(shape(getattr(node, n)) for n in FIELDS[type(node)] if n not in ("at", "mark")))
-
-
 def check_parameters(request: tree.Request, complaints: Complaints) -> None:
     """The parameters have names of their own."""
     seen: set[str] = set()
@@ -138,8 +129,8 @@ def check_parts(
     devices = (d for d in items if isinstance(d, tree.Device) and d.name.text == engine.device.text)
     own = [
         part.name.text
-        for owner in (engine, *devices)
-        for part in owner.items
+        for items_of in (engine.items, *(d.items for d in devices))
+        for part in items_of
         if isinstance(part, tree.Capacity)
     ]
     taken: set[str] = set()

@@ -9,7 +9,7 @@ from attrs import evolve
 from serq.check import fold
 from serq.check.complaints import Complaints
 from serq.check.expressions import Expressions
-from serq.check.limits import granule_fault
+from serq.check.limits import SMALLEST_BLOCK, granule_fault
 from serq.check.names import Capacity, EngineNames
 from serq.check.schedules import lower_schedule
 from serq.check.show import number
@@ -211,8 +211,9 @@ def with_option(pool: Pool, option: tree.PoolOption, item: tree.Pool, order: int
             return pool if cap is None else evolve(pool, cap=cap)
         case tree.BlockOption():
             block = x.names.blocks.get(pool.name, 1.0)
-            if not block > 0:
-                x.complaints.say("SQ0521", option.at, value=number(block))
+            if not block >= SMALLEST_BLOCK:
+                least = number(SMALLEST_BLOCK)
+                x.complaints.say("SQ0521", option.at, value=number(block), least=least)
                 return pool
             return evolve(pool, block=block)
         case tree.EvictOption(keys=keys):

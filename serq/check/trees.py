@@ -60,6 +60,15 @@ def walk(node: Any) -> Iterator[Any]:
             stack.extend(reversed([getattr(node, name) for name in FIELDS[type(node)]]))
 
 
+def shape(node: Any) -> object:
+    """What a piece of the program says, wherever it stands."""
+    if isinstance(node, tuple):
+        return tuple(shape(part) for part in node)
+    if type(node) not in FIELDS:
+        return node
+    return (type(node), *(shape(getattr(node, n)) for n in FIELDS[type(node)] if n not in ("at", "mark")))
+
+
 def is_bare(reference: tree.Reference) -> bool:
     """A name alone."""
     return reference.index is None and reference.member is None

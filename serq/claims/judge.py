@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from serq.ir.claim import AtEnd, Claim, EveryIteration, SomeIteration
-from serq.ir.expr import Expr, Num, Place
+from serq.ir.expr import Binary, Conditional, Expr, Num, Place, Unary
 from serq.ir.program import Program
 from serq.machine.code import compile_truth
 from serq.machine.loop import Machine
@@ -15,13 +15,19 @@ from serq.machine.scope import CLAIM_VARIABLES, RunScope
 from serq.machine.sessions import Session
 from serq.machine.stages.engine import EngineMember
 
+VACUOUS = "holds only because its premise never came true"
+
 
 class Judge:
-    """Watches a run and answers its claims, in the program's order."""
+    """Watches a run and answers its claims, in the program's order.
 
-    def __init__(self, program: Program) -> None:
+    pedantic: of a claim that holds, also tell whether its premise ever came true.
+    """
+
+    def __init__(self, program: Program, pedantic: bool = False) -> None:
         self.verdicts: list[IterationVerdict | EndVerdict] = [
-            EndVerdict(c) if isinstance(c, AtEnd) else IterationVerdict(c) for c in program.claims
+            EndVerdict(c, pedantic) if isinstance(c, AtEnd) else IterationVerdict(c, pedantic)
+            for c in program.claims
         ]
 
     def watch(self, machine: Machine) -> None:
@@ -33,11 +39,18 @@ class Judge:
 
 
 class Scoped:
-    """What every claim has: its `given`, broken by the first session that does not satisfy it."""
+    """What every claim has: its `given`, broken by the first session that does not satisfy it.
 
-    def __init__(self, claim: Claim) -> None:
+    premise: what has to be true before the claim says anything, None if it always does or nobody asks.
+    needed: the premise came true.
+    """
+
+    def __init__(self, claim: Claim, pedantic: bool = False) -> None:
         self.claim = claim
         self.broken_by: int | None = None
+        asked = pedantic and not isinstance(claim, SomeIteration)
+        self.premise = premise_of(claim.value) if asked else None
+        self.needed = self.premise is None
 
     def watch_given(self, machine: Machine) -> None:
         given = self.claim.given
@@ -61,8 +74,8 @@ class IterationVerdict(Scoped):
 
     claim: EveryIteration | SomeIteration
 
-    def __init__(self, claim: EveryIteration | SomeIteration) -> None:
-        super().__init__(claim)
+    def __init__(self, claim: EveryIteration | SomeIteration, pedantic: bool = False) -> None:
+        super().__init__(claim, pedantic)
         self.checked = 0
         self.failures = 0
         self.first: float | None = None
@@ -72,6 +85,7 @@ class IterationVerdict(Scoped):
         engine = member_of(machine, self.claim.engine)
         true = compile_claim(machine, engine, self.claim.value)
         first_of = isinstance(self.claim, SomeIteration)
+        premise = None if self.premise is None else compile_claim(machine, engine, self.premise)
 
         def look() -> None:
             if self.broken_by is not None:
@@ -82,6 +96,8 @@ class IterationVerdict(Scoped):
                 self.failures += 1
             if holds == first_of and self.first is None:
                 self.first = machine.now
+            if premise is not None and not self.needed:
+                self.needed = bool(premise())
 
         engine.on_iteration.append(look)
 
@@ -94,7 +110,11 @@ class IterationVerdict(Scoped):
         else:
             result = "not_witnessed" if self.first is None else "witnessed"
         kind = "every_iteration" if every else "some_iteration"
-        return Outcome(self.claim.name, kind, result, self.checked, self.failures, self.first, self.note())
+        vacuous = result == "holds" and self.checked > 0 and not self.needed
+        return Outcome(
+            self.claim.name, kind, result, self.checked, self.failures, self.first,
+            VACUOUS if vacuous else self.note(), vacuous,
+        )  # fmt: skip
 
 
 class EndVerdict(Scoped):
@@ -112,10 +132,31 @@ class EndVerdict(Scoped):
         if machine.live:
             live = f"{machine.live} session{'s' * (machine.live > 1)} live at the end"
             return Outcome(name, "at_end", "not_evaluated", 0, 0, None, live)
-        scope = RunScope(machine)
-        if compile_truth(self.claim.value, scope, "", scope.lent)():
-            return Outcome(name, "at_end", "holds", 1, 0, None, None)
+        if self.is_true(machine, self.claim.value):
+            vacuous = self.premise is not None and not self.is_true(machine, self.premise)
+            return Outcome(name, "at_end", "holds", 1, 0, None, VACUOUS if vacuous else None, vacuous)
         return Outcome(name, "at_end", "fails", 1, 1, machine.now, None)
+
+    @staticmethod
+    def is_true(machine: Machine, e: Expr) -> bool:
+        scope = RunScope(machine)
+        return bool(compile_truth(e, scope, "", scope.lent)())
+
+
+def premise_of(value: Expr) -> Expr | None:
+    """What has to be true for the last part of an implication to matter, or None if there is none.
+
+    `!p || q` and `p ? q : 1` say "if p then q", `a < b || c || q` says "if neither, then q".
+    """
+    match value:
+        case Binary(operator="||", left=left):
+            return Unary("!", left)
+        case Conditional(test=test, otherwise=Num(value=number)) if number != 0:
+            return test
+        case Conditional(test=test, then=Num(value=number)) if number != 0:
+            return Unary("!", test)
+        case _:
+            return None
 
 
 def member_of(machine: Machine, place: Place) -> EngineMember:

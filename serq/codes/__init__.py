@@ -7,7 +7,7 @@ reused or renumbered.
 
 from __future__ import annotations
 
-from serq.codes import lean, limits, machine, moments, names, syntax, tools, types
+from serq.codes import doubts, lean, limits, machine, moments, names, syntax, tools, types
 from serq.codes.entry import Code
 
 RANGES: dict[str, str] = {
@@ -17,11 +17,12 @@ RANGES: dict[str, str] = {
     "SQ04": "something is read at a moment when it does not exist",
     "SQ05": "a number is outside the range that has a meaning; a path cannot work",
     "SQ06": "the run cannot go on",
+    "SQ07": "what is legal and looks like a slip, for those who ask",
     "SQ08": "the program is outside what can be stated in Lean",
     "SQ09": "files, settings and traces; constructs that cannot be run yet",
 }
 """What the codes that begin so are about. Each range is one file: syntax, names, types, moments,
-limits, machine, lean, tools."""
+limits, machine, doubts, lean, tools."""
 
 CODES: dict[str, Code] = dict(
     sorted(
@@ -32,6 +33,7 @@ CODES: dict[str, Code] = dict(
             **moments.CODES,
             **limits.CODES,
             **machine.CODES,
+            **doubts.CODES,
             **lean.CODES,
             **tools.CODES,
         }.items()

@@ -48,7 +48,8 @@ def find_example(code: str) -> Example:
 
 
 def show_file(content: bytes) -> str:
-    """A file of an example as text: what is no UTF-8 as `\\xe9`, and of a long one its size."""
+    """A file of an example as text: bytes that are none as `\\xe9`, and of a long file its size."""
     if len(content) > _SHOWN:
         return f"… {len(content):,} bytes …\n".replace(",", " ")
-    return content.decode("utf-8", "backslashreplace")
+    text = content.decode("utf-8", "backslashreplace")
+    return "".join(c if c.isprintable() or c in "\n\t" else f"\\x{ord(c):02x}" for c in text)

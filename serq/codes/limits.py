@@ -41,10 +41,15 @@ CODES: dict[str, Code] = {
         help="0/0 has no value; a pool without limit says `cap inf;`",
         why="No demand would ever be found to fit, or not to fit.",
     ),
+    "SQ0517": Code(
+        title="stage `{name}` cannot work at rate {value}",
+        help="the capacity of `ps` is above 0; `ps(inf)` completes every job at once",
+        why="With such a capacity no job would ever be done.",
+    ),
     "SQ0521": Code(
         title="a block cannot have {value} units",
-        help="a block is above 0; leave the option out to allocate unit by unit",
-        why="Units are handed out in whole blocks.",
+        help="a block is at least {least}; leave the option out to allocate unit by unit",
+        why="Units are handed out in whole blocks. So small a block is a slip, and rounding to it none.",
     ),
     "SQ0523": Code(
         title="`{name}` and `{other}` are both the memory of engine `{engine}`",
@@ -85,6 +90,16 @@ CODES: dict[str, Code] = {
         title="this hold needs {need} units of `{pool}`, which has {cap}",
         help="ask for less, or raise the cap: as it stands the hold is never admitted",
         why="It would wait for ever, and everybody in its queue behind it.",
+    ),
+    "SQ0536": Code(
+        title="`~{law}({parameters})` has no law: {fault}",
+        help="give it parameters in their range; a constant needs no draw",
+        why="Numbers drawn with such parameters would follow no law that anybody has in mind.",
+    ),
+    "SQ0537": Code(
+        title="sessions cannot arrive {value} apart",
+        help="a mean gap is a finite number, at least {least}; several at once are `arrive batch(n)`",
+        why="The clock is a double number: it would hardly move, and the run would not end.",
     ),
     "SQ0540": Code(
         title="a `tokens cap` of {value} lets no iteration compute a token",

@@ -44,15 +44,15 @@ CODES: dict[str, Code] = {
         example=RUN,
     ),
     "SQ0607": Code(
-        title="an iteration with {tokens} tokens lasts {value} ({when})",
+        title="the iteration for a batch of {tokens} lasts {value} ({when})",
         help="`execute` must give a time above 0 for every batch that computes a token",
         why="An iteration that takes no time would be followed by another at the same instant, for ever.",
         example=RUN,
     ),
     "SQ0608": Code(
         title="`tokens cap` is {value} ({when})",
-        help="a division of 0 by 0 gives {value}; `inf` is no limit",
-        why="A budget that is not a number has no meaning; one of 0 or less leaves the engine idle.",
+        help="a budget is 0 or more, as `max(0, …)` is; `inf` is no limit",
+        why="Tokens are counted from 0. A budget of 0 leaves the engine idle, one below has no meaning.",
         example=RUN,
     ),
     "SQ0609": Code(
@@ -99,7 +99,7 @@ CODES: dict[str, Code] = {
     ),
     "SQ0617": Code(
         title="a line of a trace has 5 or 6 fields, this one has {got}",
-        help="the fields are session,turn,new,out,think and, if wanted, forced",
+        help="the fields are session,turn,new,out,think[,forced]; `serq trace convert` reads other formats",
         why="A line with a field missing would be read as another turn than the one recorded.",
         example=RUN,
     ),
@@ -119,6 +119,30 @@ CODES: dict[str, Code] = {
         title="the hold on `{name}` has been released: nothing is left to grow or load ({when})",
         help="release it later, or not in this case",
         why="After `release` the session has no units there whose number or position could change.",
+        example=RUN,
+    ),
+    "SQ0621": Code(
+        title="`~{law}({parameters})` has no law: {fault} ({when})",
+        help="keep its parameters in their range, as `min` and `max` do",
+        why="Numbers drawn with such parameters would follow no law that anybody has in mind.",
+        example=RUN,
+    ),
+    "SQ0622": Code(
+        title="the sample of `{name}` is not a number ({when})",
+        help="0/0 and inf - inf have no value: observe under a `branch` that keeps such a case out",
+        why="One sample that is not a number would make the mean of all of them none.",
+        example=RUN,
+    ),
+    "SQ0623": Code(
+        title="the time of the lease on `{name}` is not a number ({when})",
+        help="0/0 and inf - inf have no value; a lease without an end is `lease {name} (inf)`",
+        why="Nobody could say when the units come back.",
+        example=RUN,
+    ),
+    "SQ0624": Code(
+        title="a thousand gaps between arrivals hardly moved the clock, the last was {value} ({when})",
+        help="draw longer gaps, or let sessions arrive together: `arrive batch(n)`",
+        why="A clock is a double number: adding a gap too small for its last digit leaves it as it was.",
         example=RUN,
     ),
     "SQ0613": Code(

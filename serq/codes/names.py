@@ -258,6 +258,8 @@ CODES: dict[str, Code] = {
     "SQ0250": Code(
         title='`use "{path}"` names nothing that can be used',
         help='a program uses "std/args", "std/kvt" or a file of definitions, `use "NAME.sq";`',
+        why="What a program takes from outside has to be found. Definitions of your own are kept in files, "
+        "see `use` in the language.",
     ),
     "SQ0251": Code(
         title="an input cannot be declared here",
@@ -364,12 +366,12 @@ CODES: dict[str, Code] = {
     "SQ0293": Code(
         title="the `admit waiting` statements of `{engine}` do not have the same `taking`",
         help="write the same `taking` on each",
-        why="A request says once what it holds; which statement admits it is not known when it starts to wait.",
+        why="A request says once what it holds: which statement will admit it is not known while it waits.",
     ),
     "SQ0294": Code(
         title="the `{clause}` of `{engine}` reads `{name}`, which it does not see",
         help="make it a parameter of the request, and pass it in the call",
-        why="A request is written for every session that calls it: it sees its parameters, constants and live "
+        why="A request is one for all sessions that call it: it sees its parameters, constants and live "
         "state, and its steps the clock and hidden attributes.",
     ),
     "SQ0295": Code(

@@ -8,8 +8,8 @@ CODES: dict[str, Code] = {
     # ---------------------------------------------------------------- characters
     "SQ0101": Code(
         title="{read} is not a character of the language",
-        why="Outside comments and strings a program is written with letters, digits, `_` and the marks + - "
-        "* / ^ < <= > >= == != && || ! ? : ~ = , ; . ( ) { } [ ].",
+        why="Outside comments and strings a program is written with letters, digits, `_` and the marks `+ - "
+        "* / ^ < <= > >= == != && || ! ? : ~ = , ; . ( ) { } [ ]`.",
     ),
     "SQ0102": Code(
         title="this comment is never closed",
@@ -205,8 +205,8 @@ CODES: dict[str, Code] = {
     "SQ0140": Code(
         title="`{read}` is not an operator",
         help="write `{instead}`",
-        why="Expressions have the operators + - * / ^, comparisons, && || ! and ? :. A remainder, a power "
-        "or a logical word of another language has its own cure here.",
+        why="Expressions have the operators `+ - * / ^`, comparisons, `&& || !` and `? :`. A remainder, a "
+        "power or a logical word of another language has its own cure here.",
     ),
     "SQ0141": Code(
         title="a value follows another without an operator",

@@ -11,6 +11,9 @@ from serq.ir.fields import Record, location
 from serq.ir.server import Block
 from serq.source import Span
 
+SMALLEST_GAP = 1e-12
+"""Mean time between arrivals that is still a stream; with less the clock would hardly move."""
+
 
 @frozen(eq=False, repr=False)
 class Poisson(Record):

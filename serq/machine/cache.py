@@ -89,14 +89,14 @@ class PrefixCache:
             self._insert(Entry(session, units, now, number))
 
     def add(self, piece: Entry, now: float, number: int) -> None:
-        """Take in a piece of another cache: it joins the entry of its owner, or comes as a new one."""
+        """Take in a piece of another cache, with what is here of its owner, as an entry of this instant."""
         entry = self._by_owner.get(piece.owner)
-        if entry is None:
-            piece.released, piece.number = now, number
-            self._insert(piece)
-        else:
-            entry.units += piece.units
-            self.units += piece.units
+        if entry is not None:
+            piece.units += entry.units
+            del self._entries[entry.number]
+            self.units -= entry.units
+        piece.released, piece.number = now, number
+        self._insert(piece)
 
     def _insert(self, entry: Entry) -> None:
         self._entries[entry.number] = self._by_owner[entry.owner] = entry

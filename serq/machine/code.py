@@ -59,7 +59,7 @@ class Scope(Protocol):
     def local(self, name: str) -> str: ...
     def observable(self, node: Observable, write: Callable[[Expr], str]) -> str: ...
     def summary(self, node: Summary) -> str: ...
-    def stream(self) -> str: ...
+    def draw(self, node: Draw, parameters: str) -> str: ...
 
 
 class Writer:
@@ -100,9 +100,9 @@ class Writer:
                 return self.scope.observable(e, lambda inner: self.value(inner, d))
             case Summary():
                 return self.scope.summary(e)
-            case Draw(law=law, arguments=arguments):
+            case Draw(arguments=arguments):
                 inner = ", ".join(self.value(a, d) for a in arguments)
-                return f"{self.scope.stream()}.{law}({inner})"
+                return self.scope.draw(e, inner)
             case Func(function=function, arguments=arguments):
                 inner = ", ".join(self.value(a, d) for a in arguments)
                 return f"f_{function}({inner})"

@@ -121,6 +121,10 @@ class Holds:
             part.pool.leave(s, left)
 
     def _lease(self, s: Session, part: Part, lasts: float) -> None:
+        if lasts != lasts:
+            lease = part.held.code.statement.lease
+            at = None if lease is None else lease[1].at
+            self.machine.fail("SQ0623", at, session=s, name=part.pool.name)
         part.leased = True
         part.lease_ends = self.machine.now + lasts
         s.leases.append(part)

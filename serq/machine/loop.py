@@ -21,10 +21,10 @@ from serq.ir.pool import Spill
 from serq.ir.program import Program
 from serq.ir.server import Block, Observe, blocks_of
 from serq.ir.stage import Delay, Engine, Fifo, SharedProcessor, Stage
-from serq.ir.workload import Batch, Closed, NoArrivals, Poisson, Renewal
+from serq.ir.workload import SMALLEST_GAP, Batch, Closed, NoArrivals, Poisson, Renewal
 from serq.machine.cache import Entry
 from serq.machine.code import COMPARISONS, compile_value
-from serq.machine.draws import Stream
+from serq.machine.draws import OutsideLaw, Stream
 from serq.machine.holds import Holds
 from serq.machine.pools import PoolMember, SpillCode
 from serq.machine.records import Iteration, Outcome, RunRecord, Samples, Series
@@ -126,6 +126,7 @@ class Machine:
         self._init = write_plain_block(self, workload.init) if workload and workload.init else None
         self._client = write_program(self) if workload else None
         self._gap: Callable[[], float] | None = self._gaps()
+        self._still = 0
         self._gap_at = workload.arrival.at if workload else None
         self._gauges = [(self._gauge(g.value), Series()) for g in program.gauges]
 
@@ -149,13 +150,14 @@ class Machine:
         pool = member.pool
         if pool.queue_keys is not None:
             names, attributes = QUEUE_VARIABLES, "w.session.attributes"
-            member.queue_keys = self._keys(pool.queue_keys, "w", names, attributes)
+            member.queue_keys = self._keys(pool.queue_keys, "w", names, attributes, session="w.session")
         if pool.evict_keys is not None:
             draws, read = "m.machine_draws", "w.read()"
             member.cache.keys = self._keys(pool.evict_keys, "w", ENTRY_VARIABLES, read, draws)
         if pool.preempt is not None:
             names, attributes = VICTIM_VARIABLES, "w.held.session.attributes"
-            member.victim_keys = self._keys(pool.preempt.keys, "w", names, attributes)
+            session = "w.held.session"
+            member.victim_keys = self._keys(pool.preempt.keys, "w", names, attributes, session=session)
 
         if pool.spill is not None:
             member.spill = self._spill(pool.spill, member)
@@ -179,11 +181,12 @@ class Machine:
         names: Mapping[str, str],
         attributes: str,
         draws: str | None = None,
+        session: str | None = None,
     ) -> Callable[[Any], tuple[float, ...]]:
         """Keys as one function of what they rank."""
         functions = []
         for key in keys:
-            scope = RunScope(self, names, attributes=attributes, draws=draws)
+            scope = RunScope(self, names, attributes=attributes, draws=draws, session=session)
             functions.append(compile_value(key, scope, parameter, scope.lent))
         return lambda ranked: tuple(f(ranked) for f in functions)
 
@@ -216,6 +219,12 @@ class Machine:
 
         progress: called now and then with the clock.
         """
+        try:
+            self._run(progress)
+        except OutsideLaw as fault:
+            self.bad_draw(fault)
+
+    def _run(self, progress: Callable[[float], None] | None) -> None:
         settings = self.settings
         horizon = settings.horizon
         if settings.warmup > 0:
@@ -324,6 +333,12 @@ class Machine:
         gap = self._gap()
         if not 0 < gap < inf:
             self.fail("SQ0609", self._gap_at, value=show(gap))
+        if gap < SMALLEST_GAP or self.now + gap == self.now:
+            self._still += 1
+            if self._still > WAKE_LIMIT:
+                self.fail("SQ0624", self._gap_at, value=show(gap))
+        else:
+            self._still = 0
         return gap
 
     def _arrive(self, _: None) -> None:
@@ -442,16 +457,33 @@ class Machine:
     def bad_amount(self, value: float, s: Session, at: Span | None) -> None:
         self.fail("SQ0602", at, session=s, value=show(value))
 
+    def bad_observation(self, name: str, s: Session, at: Span | None) -> None:
+        self.fail("SQ0622", at, session=s, name=name)
+
+    def bad_draw(self, fault: OutsideLaw) -> NoReturn:
+        """The parameters of a draw have no meaning."""
+        shown = ", ".join(show(p) for p in fault.parameters)
+        self.fail("SQ0621", fault.at, serial=fault.serial, law=fault.law, parameters=shown, fault=fault.fault)
+
     def pass_loop(self, s: Session, at: Span | None) -> None:
         s.passes += 1
         if s.passes > PASS_LIMIT:
             self.fail("SQ0606", at, session=s)
 
-    def fail(self, code: str, at: Span | None, *, session: Session | None = None, **facts: Any) -> NoReturn:
-        """Stop the run: what was wrong, where, when and for whom."""
+    def fail(
+        self,
+        code: str,
+        at: Span | None,
+        *,
+        session: Session | None = None,
+        serial: int | None = None,
+        **facts: Any,
+    ) -> NoReturn:
+        """Stop the run: what was wrong, where, when and for whom (a session, or its number)."""
         when = f"at time {show(self.now)}"
-        if session is not None:
-            when += f", session {session.serial}"
+        serial = serial if session is None else session.serial
+        if serial is not None:
+            when += f", session {serial}"
         raise ProgramError([diagnose(code, at, when=when, **facts)])
 
     # ------------------------------------------------------------ the end

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from attrs import define, field
 
 from serq.diagnostics import InternalError
-from serq.ir.expr import Expr, Num, Observable, Place, Summary
+from serq.ir.expr import Draw, Expr, Num, Observable, Place, Summary
 
 if TYPE_CHECKING:
     from serq.machine.loop import Machine
@@ -123,10 +123,13 @@ class RunScope:
     def local(self, name: str) -> str:
         return f"e.locals[{name!r}]"
 
-    def stream(self) -> str:
+    def draw(self, node: Draw, parameters: str) -> str:
         if self.draws is None:
             raise InternalError("a draw where nothing may be drawn")
-        return self.draws
+        # Constant parameters were looked at before the run; others may need the place for a message.
+        computed = any(not isinstance(a, Num) for a in node.arguments)
+        at = f", {self.lend('at', node.at)}" if computed else ""
+        return f"{self.draws}.{node.law}({parameters}{at})"
 
     def observable(self, node: Observable, write: Callable[[Expr], str]) -> str:
         if node.function in STAGE_READS:

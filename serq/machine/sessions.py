@@ -153,7 +153,10 @@ class SessionWriter:
             case Observe(name=name, value=value):
                 samples = self.scope.lend("samples", self.machine.observes[name])
                 turn = self.scope.attribute("turn_no")
-                add(f"{samples}.add(m.now, s.serial, int({turn}), float({self.value(value)}))")
+                at, v = self.scope.lend("at", s.at), self.fresh("v")
+                add(f"{v} = float({self.value(value)})")
+                add(f"if {v} != {v}: m.bad_observation({name!r}, s, {at})")
+                add(f"{samples}.add(m.now, s.serial, int({turn}), {v})")
             case Run():
                 self._run(s)
             case Hold():

@@ -155,6 +155,7 @@ def _claim_result(outcome: Outcome) -> ClaimResult:
         failures=outcome.failures,
         first=outcome.first,
         note=outcome.note,
+        vacuous=outcome.vacuous,
     )
 
 

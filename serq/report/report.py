@@ -69,7 +69,8 @@ class ClaimResult:
     kind: `every_iteration`, `some_iteration` or `at_end`. result: `holds`, `fails`, `witnessed`,
     `not_witnessed`, `not_evaluated` or `out_of_scope`. checked: iterations read, or 1 at the end.
     failures: how many of them gave 0. first: time of the first failure or witness. note: why the
-    claim was not answered.
+    claim was not answered, or a doubt about the answer. vacuous: it holds only because its premise never
+    came true, which is looked at when a run is asked to be pedantic.
     """
 
     name: str
@@ -79,6 +80,7 @@ class ClaimResult:
     failures: int
     first: float | None
     note: str | None
+    vacuous: bool = field(default=False, kw_only=True, metadata={"json": False})
 
 
 @frozen

@@ -95,7 +95,7 @@ def show_claims(claims: tuple[ClaimResult, ...]) -> str:
 def show_result(claim: ClaimResult) -> str:
     """A claim's result in words: `fails at 93500.0000 (1047 of 1060 iterations)`."""
     words = claim.result.replace("_", " ")
-    if claim.note is not None:
+    if claim.note is not None and not claim.vacuous:
         return f"{words}: {claim.note.replace('`', '')}"
     if claim.kind == "at_end":
         return words
@@ -110,6 +110,9 @@ def find_notes(report: Report) -> Iterator[str]:
     for name, o in report.observes.items():
         if o.is_test and o.count >= FEWEST_SAMPLES and not o.samples.any():
             yield f"note: observe {name} is constant 0 over {o.count} samples"
+    for claim in report.claims:
+        if claim.vacuous:
+            yield f"vacuous: claim {claim.name} {claim.result} only because its premise never came true"
     pools = _named(report.pools)
     yield from chain(
         (

@@ -135,6 +135,7 @@ def _replacements(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.option("--trace", metavar="CSV", help="Replay the turns of this file, not the program's.")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 @click.option("--dump", metavar="DIR", help="Write every sample and gauge as CSV files into DIR.")
+@click.option("--pedantic", is_flag=True, help="Say doubts too, and which claims hold vacuously.")
 def run_file(
     file: str,
     inputs: tuple[str, ...],
@@ -147,6 +148,7 @@ def run_file(
     trace: str | None,
     as_json: bool,
     dump: str | None,
+    pedantic: bool,
 ) -> int:
     """Run a program (FILE, "-" for standard input, or a .json written by `serq ir`) and report.
 
@@ -155,7 +157,7 @@ def run_file(
     sets |= _named_inputs(inputs)
     with _usage_errors():
         check_settings(horizon=horizon, warmup=warmup, seed=seed, arrivals=arrivals)
-    program = _open(file, sets, defs)
+    program = _open(file, sets, defs, pedantic)
     if dump is not None:
         with writing(dump):
             os.makedirs(dump, exist_ok=True)
@@ -171,6 +173,7 @@ def run_file(
             seed=seed,
             arrivals=arrivals,
             trace=trace,
+            pedantic=pedantic,
             progress=progress,
         )
     if dump is not None:
@@ -188,7 +191,10 @@ def run_file(
 @click.argument("files", nargs=-1, required=True, metavar="FILE…")
 @_replacements
 @click.option("--json", "as_json", is_flag=True, help="Print all complaints as JSON.")
-def check_files(files: tuple[str, ...], sets: dict[str, str], defs: dict[str, str], as_json: bool) -> int:
+@click.option("--pedantic", is_flag=True, help="Say doubts about what is legal, too.")
+def check_files(
+    files: tuple[str, ...], sets: dict[str, str], defs: dict[str, str], as_json: bool, pedantic: bool
+) -> int:
     """Check programs without running them: a line for each good one, every fault of the others."""
     import json
 
@@ -196,7 +202,7 @@ def check_files(files: tuple[str, ...], sets: dict[str, str], defs: dict[str, st
 
     results = []
     for file in files:
-        result = load_program(file, None, sets, defs)
+        result = load_program(file, None, sets, defs, pedantic=pedantic)
         results.append(result)
         if not as_json:
             complain(result.diagnostics)
@@ -307,11 +313,11 @@ serq_command.add_command(trace_command)
 # ---------------------------------------------------------------- reading what was asked
 
 
-def _open(file: str, sets: dict[str, str], defs: dict[str, str]) -> serq.Program:
+def _open(file: str, sets: dict[str, str], defs: dict[str, str], pedantic: bool = False) -> serq.Program:
     """The program of a command, its doubts already said."""
     from serq.tools.loading import load_program
 
-    result = load_program(file, None, sets, defs)
+    result = load_program(file, None, sets, defs, pedantic=pedantic)
     if result.program is None:
         raise ProgramError(result.diagnostics)
     complain(result.diagnostics)

@@ -30,8 +30,12 @@ def load_program(
     source: str | None = None,
     sets: Mapping[str, float | str] | None = None,
     defs: Mapping[str, str] | None = None,
+    *,
+    pedantic: bool = False,
 ) -> Loaded:
     """Read and check a program: `serq.compile` without the exception.
+
+    pedantic: say doubts about what is legal as well, if the program is given as text.
 
     What is wrong with the program, or with reading it, is in the result. Raises TypeError when
     there is neither a path nor a source.
@@ -43,12 +47,14 @@ def load_program(
         if source is None and name.endswith(".json"):
             return _load_json(name, replaced=bool(sets or defs))
         text = read_source(name) if source is None else SourceFile(name, source)
-        return _load_text(text, sets or {}, defs or {})
+        return _load_text(text, sets or {}, defs or {}, pedantic)
     except ProgramError as error:
         return Loaded(None, error.diagnostics)
 
 
-def _load_text(text: SourceFile, sets: Mapping[str, float | str], defs: Mapping[str, str]) -> Loaded:
+def _load_text(
+    text: SourceFile, sets: Mapping[str, float | str], defs: Mapping[str, str], pedantic: bool
+) -> Loaded:
     from serq.check import check_program
     from serq.syntax.parse import parse_expression, parse_program
 
@@ -61,6 +67,7 @@ def _load_text(text: SourceFile, sets: Mapping[str, float | str], defs: Mapping[
         defs=defs,
         skipped=parsed.skipped,
         complete=parsed.complete,
+        pedantic=pedantic,
         parse_expression=parse_expression,
     )
     return _judge(None if program is None else evolve(program, source=text), sink)

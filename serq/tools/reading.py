@@ -8,6 +8,7 @@ from typing import Any
 
 from serq.diagnostics import ProgramError, diagnose
 from serq.source import SourceFile, Span
+from serq.spelling import closest
 
 STANDARD_INPUT = "-"
 LARGEST_TEXT = 4 * 2**20
@@ -39,7 +40,7 @@ def _read(path: str, largest: int, limit: str) -> bytes:
             with open(path, "rb") as file:
                 content = file.read(largest + 1)
     except FileNotFoundError:
-        raise _refusal("SQ0910", path=path) from None
+        raise _refusal("SQ0910", path=path, help=_near(path)) from None
     except IsADirectoryError:
         raise _refusal("SQ0911", path=path.rstrip(os.sep) or path) from None
     except OSError as error:
@@ -68,6 +69,16 @@ def _decode(content: bytes, name: str) -> str:
     if "\0" in text:
         raise _refusal("SQ0914", path=name)
     return text
+
+
+def _near(path: str) -> str | None:
+    """A cure for a path that names nothing, when its folder has one file of nearly that name."""
+    folder, name = os.path.split(path)
+    try:
+        near = closest(name, os.listdir(folder or os.curdir))
+    except OSError:
+        return None
+    return f"did you mean `{os.path.join(folder, near)}`?" if near is not None else None
 
 
 def _refusal(code: str, at: Span | None = None, **facts: Any) -> ProgramError:

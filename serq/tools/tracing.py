@@ -107,7 +107,7 @@ def convert_file(
     from serq.traces import UNITS, Conversion, convert_trace, open_trace
 
     conversion = Conversion(
-        unit=_known("--time-unit", time_unit, UNITS),
+        time_unit=_known("--time-unit", time_unit, UNITS),
         pause=think == "pause",
         history=history,
         drop_failed=drop_failed,
@@ -163,7 +163,7 @@ def _read_options(
     return Reading(
         format=format and _known("--from", format, FORMATS),
         columns=_read_columns(columns or ""),
-        unit=input_unit and _known("--input-unit", input_unit, UNITS),
+        input_unit=input_unit and _known("--input-unit", input_unit, UNITS),
         characters=characters,
         sessions=not no_sessions,
         skip_bad=skip_bad,
@@ -239,17 +239,22 @@ def _said(trace: TraceFile, converted: Converted) -> Iterator[str]:
     """What was written, and what the reader of it should know."""
     from serq.traces.formats import SESSION
 
-    yield f"{trace.format.name}: {converted.turns:,} turns in {converted.sessions:,} sessions"
+    turns, sessions = _count(converted.turns, "turn"), _count(converted.sessions, "session")
+    yield f"{trace.format.name}: {turns} in {sessions}"
     if converted.skipped:
-        yield f"  {converted.skipped:,} rows that could not be read were passed over"
+        yield f"  passed over: {_count(converted.skipped, 'row')} that could not be read"
     if converted.failed:
-        yield f"  {converted.failed:,} requests without an answer were left out"
+        yield f"  left out: {_count(converted.failed, 'request')} without an answer"
     if converted.backwards and SESSION in trace.columns:
-        yield f"  {converted.backwards:,} requests stood below a later one: they are in order of time now"
+        yield f"  put in order of time: {_count(converted.backwards, 'request')} below a later one"
     elif converted.backwards:
-        yield f"  {converted.backwards:,} requests stand below a later one: sessions keep the file's order"
+        yield f"  out of order, and left so: {_count(converted.backwards, 'request')} below a later one"
     if converted.restarted:
-        yield f"  {converted.restarted:,} prompts are shorter than their session's history: counted whole"
+        yield f"  counted whole: {_count(converted.restarted, 'prompt')} shorter than the session's history"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def _has_bars() -> bool:

@@ -29,12 +29,12 @@ ROWS_AT_ONCE = 100_000
 class Conversion:
     """What the turns of a trace become.
 
-    unit: of the program's clock. pause: `think` is the time from an answer to the next request, else
+    time_unit: of the program's clock. pause: `think` is the time from an answer to the next request, else
     from request to request. history: prompts hold the session's earlier turns, so `new` is what a turn
     adds. drop_failed: leave out requests without an answer.
     """
 
-    unit: str = "s"
+    time_unit: str = "s"
     pause: bool = False
     history: bool = False
     drop_failed: bool = False
@@ -69,7 +69,8 @@ def convert_trace(
 ) -> Converted:
     """Write the turns of an open trace as `session,turn,new,out,think[,forced]`.
 
-    Sessions are numbered from 0 in the order of their first requests. progress: called with the bytes
+    Sessions are numbered from 0 in the order of their first requests, and the turns of each stand
+    together. progress: called with the bytes
     read. Raises ProgramError for what is wrong with the file, OSError for what is wrong with `out`.
     """
     done = Converted()
@@ -139,7 +140,7 @@ def _streamed(
         done.sessions = session + 1
         think = batch.columns.get(THINK) or array("d", bytes(8 * count))
         rows: Rows = [sessions, turns, batch.columns[NEW], batch.columns[OUT]]
-        rows.append(_scaled(think, trace.unit, conversion.unit))
+        rows.append(_scaled(think, trace.unit, conversion.time_unit))
         if FORCED in batch.columns:
             rows.append(batch.columns[FORCED])
         yield rows
@@ -158,16 +159,17 @@ def _gathered(
         return
     grouped = kept.group(trace, pause=conversion.pause, history=conversion.history)
     done.sessions, done.restarted = grouped.starts.size, grouped.restarted
-    sessions, turns = grouped.numbers()
+    order, sessions, turns = grouped.by_session()
     columns = grouped.columns
+    columns.pop(TIME, None)
     unit = trace.unit if THINK in trace.columns else "s"
     for start in range(0, columns[NEW].size, ROWS_AT_ONCE):
         part = slice(start, start + ROWS_AT_ONCE)
         rows: Rows = [sessions[part].tolist(), turns[part].tolist()]
-        rows += [columns[role][part].tolist() for role in (NEW, OUT)]
-        rows.append(_scaled(columns[THINK][part].tolist(), unit, conversion.unit))
+        rows += [columns[role][order[part]].tolist() for role in (NEW, OUT)]
+        rows.append(_scaled(columns[THINK][order[part]].tolist(), unit, conversion.time_unit))
         if FORCED in columns:
-            rows.append(columns[FORCED][part].tolist())
+            rows.append(columns[FORCED][order[part]].tolist())
         yield rows
 
 

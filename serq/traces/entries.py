@@ -123,40 +123,42 @@ class _Text:
             return value
 
     def place(self, at: int | None = None) -> tuple[int, int]:
-        """Line and column (from 1) of a place that is not before the last one asked for."""
-        at = self.at if at is None else max(at, self._counted)
-        passed = self._text[self._counted : at]
-        if below := passed.count("\n"):
-            self._line += below
-            self._column = len(passed) - passed.rfind("\n")
-        else:
-            self._column += len(passed)
-        self._counted = at
-        return self._line, self._column
+        """Line and column (from 1) of a place that is not before `at`; of that one if there is none."""
+        here = _walk(self._line, self._column, self._text[self._counted : self.at])
+        self._line, self._column = here
+        self._counted = self.at
+        return here if at is None else _walk(*here, self._text[self.at : at])
 
     def _more(self) -> bool:
         """Forget what is done with and take in more, about as much as is left; whether there was any."""
-        self.place()
-        left = self._text[self.at :]
-        self.at = self._counted = 0
         taken = []
-        size = 0
+        missing = len(self._text) - self.at
         for chunk in self._chunks:
             taken.append(chunk)
-            size += len(chunk)
-            if size >= len(left):
+            missing -= len(chunk)
+            if missing <= 0:
                 break
         content = self._bytes + b"".join(taken)
         whole = _whole_characters(content) if taken else len(content)
-        self._text = left
         try:
-            self._text += decode_text(content[:whole], 1, 1)
+            more = decode_text(content[:whole], 1, 1)
         except NotTextError as error:
-            line, column = self.place(len(left))
-            column = error.column + (column - 1 if error.line == 1 else 0)
+            line, column = self.place(len(self._text))
+            column = column + error.column - 1 if error.line == 1 else error.column
             raise NotTextError(line + error.line - 1, column, error.byte) from None
+        if not taken:
+            return False
+        self.place()
+        self._text = self._text[self.at :] + more
         self._bytes = content[whole:]
-        return bool(taken)
+        self.at = self._counted = 0
+        return True
+
+
+def _walk(line: int, column: int, text: str) -> tuple[int, int]:
+    """Where one is after some text."""
+    below = text.count("\n")
+    return line + below, len(text) - text.rfind("\n") if below else column + len(text)
 
 
 def _whole_characters(content: bytes) -> int:

@@ -34,15 +34,15 @@ class Faults:
         """Whether something was said, so that what is read is for nothing."""
         return bool(self._said) and not self.skip
 
-    def say(self, code: str, line: int, column: int, wrong: str, text: str, **facts: Any) -> None:
+    def say(self, code: str, line: int, column: int, wrong: str, whole: str, **facts: Any) -> None:
         """A fault at a line and a column (from 1).
 
-        wrong: what stands there. text: the whole line, "" when it is not at hand. Raises ProgramError
+        wrong: what stands there. whole: the whole line, "" when it is not at hand. Raises ProgramError
         when it is one too many.
         """
         if not self.skip or not self._said:
             at = Span(line, column, line, column + max(1, len(wrong)), self.file)
-            source = {self.file: SourceFile(self.file, text, line)} if text else None
+            source = {self.file: SourceFile(self.file, whole, line)} if whole else None
             self._said.append(diagnose(code, at, sources=source, **facts))
         if not self.skip and len(self._said) >= MOST_SAID:
             raise ProgramError(self._said)

@@ -31,13 +31,13 @@ class Reading:
     """How a file is to be read.
 
     format: its name, found by the heading if None. columns: role -> heading, in place of the format's.
-    unit: of its times that are numbers, the format's if None. characters: of a message's text per token.
-    sessions: whether a column that tells conversations apart counts. skip_bad: pass over bad rows.
+    input_unit: of its times that are numbers, the format's if None. characters: of a message's text per
+    token. sessions: whether a column that tells conversations apart counts. skip_bad: pass over bad rows.
     """
 
     format: str | None = None
     columns: Mapping[str, str] = field(factory=dict)
-    unit: str | None = None
+    input_unit: str | None = None
     characters: float | None = None
     sessions: bool = True
     skip_bad: bool = False
@@ -65,10 +65,10 @@ class TraceFile:
     @property
     def unit(self) -> str | None:
         """Of times that are numbers; None: that of the program which will replay them."""
-        return self.reading.unit or (self.format.unit if self.format.name != "serq" else None)
+        return self.reading.input_unit or (self.format.unit if self.format.name != "serq" else None)
 
     @property
-    def time_unit(self) -> str | None:
+    def request_unit(self) -> str | None:
         """Of the times of requests, in its batches: dates are in seconds."""
         return "s" if self._clock.dates else self.unit
 

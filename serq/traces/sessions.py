@@ -101,17 +101,21 @@ class Grouped:
         begins[self.starts] = True
         return self.order[:-1][~begins[1:]], self.order[1:][~begins[1:]]
 
-    def numbers(self) -> tuple[Ints, Ints]:
-        """The session of each row, from 0 in the order of first requests, and the turn, from 1."""
+    def by_session(self) -> tuple[Ints, Ints, Ints]:
+        """All rows, session by session in the order of first requests; of each its session, from 0, and
+        its turn, from 1.
+        """
         import numpy as np
 
         first_come = np.argsort(self.order[self.starts])
-        rank = np.empty(first_come.size, dtype=self.order.dtype)
-        rank[first_come] = np.arange(first_come.size)
-        sessions, turns = np.empty_like(self.order), np.empty_like(self.order)
-        sessions[self.order] = np.repeat(rank, self.lengths)
-        turns[self.order] = np.arange(1, self.order.size + 1) - np.repeat(self.starts, self.lengths)
-        return sessions, turns
+        lengths = self.lengths[first_come]
+        kind = self.order.dtype
+        begins = (np.cumsum(lengths) - lengths).astype(kind)
+        turns = np.arange(self.order.size, dtype=kind)
+        turns -= np.repeat(begins, lengths)
+        rows = self.order[np.repeat(self.starts[first_come], lengths) + turns]
+        turns += 1
+        return rows, np.repeat(np.arange(lengths.size, dtype=kind), lengths), turns
 
 
 def _single_turns(columns: dict[str, Floats]) -> Grouped:
@@ -143,7 +147,7 @@ def _think(columns: dict[str, Floats], pairs: tuple[Ints, Ints], trace: TraceFil
     think = np.zeros(columns[NEW].size)
     if TIME in columns:
         earlier, later = pairs
-        gaps = (columns[TIME][later] - columns[TIME][earlier]) * UNITS[trace.time_unit or "s"]
+        gaps = (columns[TIME][later] - columns[TIME][earlier]) * UNITS[trace.request_unit or "s"]
         if pause:
             gaps -= columns[ELAPSED][earlier] * UNITS[trace.unit or "s"]
         think[earlier] = np.maximum(gaps.round(MICROSECOND), 0)

@@ -128,7 +128,7 @@ def _with_rates(summary: TraceSummary, grouped: Grouped, trace: TraceFile) -> Tr
     import numpy as np
     from attrs import evolve
 
-    times = grouped.columns[TIME] * UNITS[trace.time_unit or "s"]
+    times = grouped.columns[TIME] * UNITS[trace.request_unit or "s"]
     times -= times[0]
     span = float(times[-1])
     if span <= 0:

@@ -13,6 +13,7 @@ from tests.check.cases import Case, check, read_table, refuses
 
 ROWS = list(read_table("rows.txt"))
 REFUSED = list(read_table("refused.txt"))
+KINDER = list(read_table("kinder.txt"))
 ACCEPTED = list(read_table("accepted.txt"))
 
 # Rows in which the second fault is another one: both are told, the first is the row's.
@@ -40,7 +41,7 @@ def test_the_rows_are_complete() -> None:
     assert [case.number for case in ROWS] == list(range(1, 157))
 
 
-@pytest.mark.parametrize("case", REFUSED, ids=str)
+@pytest.mark.parametrize("case", [*REFUSED, *KINDER], ids=str)
 def test_an_input_is_refused(case: Case) -> None:
     _, errors = check(case.source)
     first = errors[0]
@@ -66,7 +67,7 @@ def test_the_reference_refuses_it_too(case: Case, reference: ModuleType) -> None
         assert (int(place[1]) - case.above, int(place[2])) == case.place
 
 
-@pytest.mark.parametrize("case", ACCEPTED, ids=str)
+@pytest.mark.parametrize("case", [*ACCEPTED, *KINDER], ids=str)
 def test_the_reference_accepts_it_too(case: Case, reference: ModuleType) -> None:
     assert refuses(reference, case.source) == ""
 
@@ -75,11 +76,12 @@ ELSEWHERE = {
     "SQ0214": "expansion", "SQ0215": "expansion", "SQ0254": "inputs", "SQ0255": "inputs",
     "SQ0256": "inputs", "SQ0280": "ir", "SQ0281": "ir", "SQ0290": "inputs",
     "SQ0560": "expansion", "SQ0561": "expansion",
+    **{f"SQ029{n}": "requests" for n in range(1, 10)},
 }  # fmt: skip
 """Codes without an input in the tables -> the file of tests that has one."""
 
 
 def test_every_code_of_the_checker_has_an_input() -> None:
     codes = {code for code in CODES if code[:4] in {"SQ02", "SQ03", "SQ04", "SQ05"}}
-    shown = {case.code for case in [*ROWS, *REFUSED]}
+    shown = {case.code for case in [*ROWS, *REFUSED, *KINDER]}
     assert codes - shown == set(ELSEWHERE)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.docs.pages import DOCS, PAGES
+from tests.docs.pages import DOCS, GENERATED, PAGES
 
 ROOT = DOCS.parent
 PACKAGE = ROOT / "serq"
@@ -29,9 +29,14 @@ def prose(page: Path) -> Iterator[str]:
 
 
 def anchors(page: Path) -> set[str]:
-    """What `#…` may name on a page: its headings as the site and the code hosts write them."""
-    headings = (line.lstrip("#").strip() for line in prose(page) if line.startswith("#"))
-    return {re.sub(r"[^\w\- ]", "", heading).strip().lower().replace(" ", "-") for heading in headings}
+    """What `#…` may name on a page: its headings as the site and the code hosts write them, or the
+    names that they give themselves; and what an `:::` takes from the docstrings."""
+    lines = list(prose(page))
+    headings = [line.lstrip("#").strip() for line in lines if line.startswith("#")]
+    named = {name[1] for heading in headings if (name := re.search(r"\{ #([\w-]+) \}$", heading))}
+    taken = {line.removeprefix("::: ") for line in lines if line.startswith("::: ")}
+    slugs = {re.sub(r"[^\w\- ]", "", heading).strip().lower().replace(" ", "-") for heading in headings}
+    return slugs | named | taken
 
 
 @per_page
@@ -60,7 +65,7 @@ def test_a_page_speaks_of_the_project_alone(page: Path) -> None:
 def test_the_navigation_has_every_page_once() -> None:
     settings = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
     listed = re.findall(r"^ +- (\S+\.md)$", settings, re.MULTILINE)
-    assert sorted(listed) == [str(page.relative_to(DOCS)) for page in PAGES]
+    assert sorted(listed) == sorted(str(page.relative_to(DOCS)) for page in {*PAGES, *GENERATED})
 
 
 def test_sections_that_the_code_cites_exist() -> None:

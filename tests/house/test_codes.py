@@ -15,7 +15,7 @@ PACKAGE = Path(__file__).parents[2] / "serq"
 
 RANGES = {
     "syntax": "SQ01", "names": "SQ02", "types": "SQ03", "moments": "SQ04", "limits": "SQ05",
-    "machine": "SQ06", "lean": "SQ08", "tools": "SQ09",
+    "machine": "SQ06", "doubts": "SQ07", "lean": "SQ08", "tools": "SQ09",
 }  # fmt: skip
 
 

@@ -11,13 +11,25 @@ import pytest
 
 PACKAGE = Path(__file__).parents[2] / "serq"
 
-GROUND = {"source", "diagnostics", "codes", "spelling", "values"}
-EVERYTHING = GROUND | {"syntax", "ir", "check", "machine", "lean", "claims", "report", "tools", "serq"}
+GROUND = {"source", "diagnostics", "codes", "spelling", "values", "longfiles"}
+EVERYTHING = GROUND | {
+    "syntax",
+    "ir",
+    "check",
+    "machine",
+    "lean",
+    "claims",
+    "report",
+    "traces",
+    "tools",
+    "serq",
+}
 
 MAY_IMPORT: dict[str, set[str]] = {
     "source": set(),
     "codes": set(),
     "spelling": set(),
+    "longfiles": set(),
     "values": set(),
     "diagnostics": {"source", "codes"},
     "syntax": GROUND,
@@ -27,6 +39,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "lean": GROUND | {"ir"},
     "claims": GROUND | {"ir", "machine"},
     "report": GROUND | {"ir", "machine.records"},
+    "traces": GROUND | {"report.stats", "report.table"},
     "tools": EVERYTHING,
     "serq": EVERYTHING,
 }
@@ -36,7 +49,8 @@ OUTSIDE: dict[str, tuple[str, ...]] = {
     "lark": ("syntax/",),
     "click": ("tools/",),
     "cattrs": ("ir/jsonform.py",),
-    "numpy": ("report/", "machine/draws.py", "__init__.py"),
+    "numpy": ("report/", "traces/", "machine/draws.py", "machine/trace.py", "__init__.py"),
+    "matplotlib": ("traces/plot.py",),
     "sortedcontainers": ("machine/",),
     "attrs": ("",),
     "attr": ("",),

@@ -16,7 +16,7 @@ from tests.support.programs import Sample, Taste, samples
 from tests.support.schedules import ONE_PHASE
 
 EXAMPLES = settings(
-    max_examples=100, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
+    max_examples=60, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
 )
 
 

@@ -20,6 +20,11 @@ from tests.support.programs import Sample, Taste, samples
 Answer = dict[str, Any] | None
 """A report; None: the run could not go on."""
 
+NEVER_ENDS = {"SQ0605", "SQ0606", "SQ0612"}
+
+MEANINGLESS = {"SQ0608", "SQ0621", "SQ0622", "SQ0623"}
+"""A budget below 0, a probability of 2, …: the reference goes on with them."""
+
 EXAMPLES = settings(
     max_examples=100, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
 )
@@ -46,13 +51,16 @@ def ours(s: Sample) -> Answer:
     program = serq.compile(source=s.source)
     try:
         report = serq.run(program, horizon=s.horizon, warmup=s.warmup, arrivals=s.arrivals)
-    except serq.ProgramError:
+    except serq.ProgramError as error:
+        # The reference goes on for ever at an instant that never ends, taking memory as it goes.
+        assume((NEVER_ENDS | MEANINGLESS).isdisjoint(d.code for d in error.diagnostics))
         return None
     return json.loads(report_to_json(report))
 
 
 def check(reference: ModuleType, s: Sample) -> None:
-    want, got = theirs(reference, s), ours(s)
+    got = ours(s)
+    want = theirs(reference, s)
     assert list(differences(want, got, "report")) == [], str(s)
 
 

@@ -51,7 +51,7 @@ class Draft:
 
     engines, lines: single stages with and without iterations; engine_families, line_families: size
     by name. pools: single pools; held: those that enclose the statement being drawn. registers: of
-    engine `e`. loops: counters used so far.
+    engine `e`. has_memory: `kv` is the memory of `e`. loops: counters used so far.
     """
 
     draw: Draw
@@ -63,6 +63,7 @@ class Draft:
     pools: list[str] = field(factory=list)
     held: list[str] = field(factory=list)
     registers: list[str] = field(factory=list)
+    has_memory: bool = False
     loops: int = 0
 
     # ------------------------------------------------------------ choices

@@ -35,22 +35,12 @@ class Sample:
 def samples(draw: Draw, taste: Taste | None = None) -> Sample:
     """Programs with the settings of their runs."""
     d = Draft(draw, taste or Taste())
-    devices, stages, slots = ["device gpu { }"], lines(d), ""
-    if d.taste.holds and d.chance():
-        d.pools.append("slots")
-        slots = f"slots cap {d.one('2', '1', '3')};"
-        stages.append(f"pool slots on e {{ {queue(d)} }}")
-    where = d.one("", "", "on gpu", "on e.gpu", "alone") if d.taste.holds else ""
-    if where:
-        d.pools.append("kv")
-        cap = d.one("4", "2", "6", "3")
-        if where == "alone":
-            stages.append(f"pool kv {{ cap {cap}; {queue(d)} }}")
-        else:
-            devices = [f"device gpu {{ kv cap {cap}; }}"]
-            stages.append(f"pool kv {where} {{ {queue(d)} }}")
-    engines = [engine_text(d, "e", "gpu", places=slots)]
+    stages = lines(d)
+    places, where, cap = declare_pools(d)
+    devices = [f"device gpu {{ kv cap {cap}; }}" if d.has_memory else "device gpu { }"]
+    engines = [engine_text(d, "e", "gpu", places=places)]
     d.engines.append("e")
+    stages += pools(d, where, cap)
     others = d.one("none", "none", "another", "family")
     if others == "another":
         devices.append("device card { }")
@@ -89,9 +79,35 @@ def lines(d: Draft) -> list[str]:
     return found
 
 
-def queue(d: Draft) -> str:
+def declare_pools(d: Draft) -> tuple[str, str, str]:
+    """Capacities that `e` holds, and where and how large the pool `kv` is."""
+    places = ""
+    if d.taste.holds and d.chance():
+        d.pools.append("slots")
+        places = f"slots cap {d.one('2', '1', '3')};"
+    where = d.one("", "", "on gpu", "on e.gpu", "alone") if d.taste.holds else ""
+    if where:
+        d.pools.append("kv")
+    # A schedule that reads memory cannot serve its runs in classes.
+    d.has_memory = where.startswith("on ")
+    return places, where, d.one("4", "2", "6", "3")
+
+
+def pools(d: Draft, where: str, cap: str) -> list[str]:
+    """The pools; queues that `e` admits may read its registers."""
+    found = []
+    if "slots" in d.pools:
+        found.append(f"pool slots on e {{ {queue(d, *d.registers)} }}")
+    if where == "alone":
+        found.append(f"pool kv {{ cap {cap}; {queue(d)} }}")
+    elif where:
+        found.append(f"pool kv {where} {{ {queue(d, *(d.registers if where == 'on e.gpu' else ()))} }}")
+    return found
+
+
+def queue(d: Draft, *registers: str) -> str:
     """In which order the holds that wait for a pool are tried."""
-    key = d.number("a", "b", "waited", "now")
+    key = d.number("a", "b", "waited", "now", *registers)
     return d.one("", "", "queue by (-serial);", "queue by (a, waited);", f"queue by ({key});")
 
 
@@ -123,6 +139,8 @@ def workload_text(d: Draft) -> tuple[str, bool]:
 def claims(d: Draft) -> list[str]:
     """Up to three claims, about iterations and about the end."""
     batch = ("tokens", "prefilled", "decoders", "attention", "residents", "demand", "served")
+    if d.has_memory:
+        batch += ("kv_decode", "kv_prefill")
     found = []
     for n in range(int(d.one("0", "1", "2", "3"))):
         given = f" given ({d.test('serial', 'a', 'b', 't0')})" if d.chance(4) else ""
@@ -132,6 +150,6 @@ def claims(d: Draft) -> list[str]:
         claim = f"{kind} iteration of {engine} ({test})"
         if kind == "end":
             summaries = reads("count total largest smallest prefix_total", ("seen", "other"))
-            claim = f"at end ({d.test(*summaries, 'now')})"
+            claim = f"at end ({d.test(*summaries, 'now', *d.registers)})"
         found.append(f"claim c{n}{given}: {claim};")
     return found

@@ -35,7 +35,7 @@ class EngineDraft:
         forms = ["4", "1", "2", "3", "7", "inf", "max(1, 6 - running.count)"]
         forms += [f"max(2, {d.one(*lists)})", f"({d.test(*lists)} ? 2 : 5)"]
         if not d.taste.whole:
-            forms += ["2.5", "0.5", "4 - running.decoding", "1.5 + running.count / 4"]
+            forms += ["2.5", "0.5", "max(0, 4 - running.decoding)", "1.5 + running.count / 4"]
         if d.taste.draws:
             forms.append("~det(4)")
         return d.one(*forms)
@@ -55,6 +55,8 @@ class EngineDraft:
         """How long an iteration lasts; above 0 when it gave tokens."""
         d = self.d
         batch = ("batch.tokens", "batch.prefilled", "batch.decoding", "batch.attention", "running.count")
+        if "running.kv_decode" in self.lists:
+            batch += ("batch.kv_decode", "batch.kv_prefill")
         return d.one(
             "1",
             *(("0.5 + ~uniform(0, 1)", "0.25 + ~exp(1)") if d.taste.random else ()),
@@ -128,8 +130,13 @@ class EngineDraft:
 
 def engine_text(d: Draft, name: str, device: str, size: int | None = None, places: str = "") -> str:
     """An engine; `size` makes it a family, `places` declares a capacity that it holds."""
-    # A member of a family may not count the holds that wait for any of them.
-    e = EngineDraft(d, ("running.count", "running.decoding", *(("waiting.count",) if size is None else ())))
+    lists: Names = ("running.count", "running.decoding")
+    if size is None:
+        # A member of a family may not count the holds that wait for any of them.
+        lists += ("waiting.count",)
+    if name == "e" and d.has_memory and not d.taste.phased:
+        lists += ("running.kv_decode", "running.kv_prefill")
+    e = EngineDraft(d, lists)
     exclusive = d.chance(6)
     body = [places] if places else []
     if name == "e" and not exclusive and d.chance(3):

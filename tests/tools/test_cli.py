@@ -135,7 +135,6 @@ def test_a_refused_program_prints_nothing_but_its_complaint(ask: Ask, write: Wri
         ["run", "MISSING", "--horizon", "1", "--", "--1k=2"],
         ["check", "MISSING", "--horizon", "1"],
         ["ir", "MISSING", "MISSING"],
-        ["explain"],
         ["explain", "SQ9999"],
         ["emit-lean", "MISSING", "--json"],
     ],
@@ -317,14 +316,6 @@ def test_a_trace_from_outside_is_replayed(ask: Ask, write: Write) -> None:
     missing = ask("run", path, "--horizon", 50, "--trace", trace.parent / "no.csv")
     assert (missing.code, missing.out) == (1, "")
     assert "no.csv" in missing.err
-
-
-def test_explain_gives_the_words_of_a_code(ask: Ask) -> None:
-    ending = ask("explain", "SQ0910", "0922", "sq0901")
-    assert ending.code == 0
-    assert "SQ0910: there is no file `…`\n" in ending.out
-    assert "SQ0922: the warm-up of … leaves nothing" in ending.out
-    assert "  why: " in ending.out
 
 
 # ---------------------------------------------------------------- programs as JSON

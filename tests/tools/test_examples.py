@@ -9,7 +9,8 @@ import pytest
 import serq
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-PROGRAMS = sorted(EXAMPLES.rglob("*.sq"))
+ELSEWHERE = ("engines", "lib", "multi-turn")  # have their tests in tests/examples
+PROGRAMS = [p for p in sorted(EXAMPLES.rglob("*.sq")) if p.parent.name not in ELSEWHERE]
 LONG = 5_000_000
 
 

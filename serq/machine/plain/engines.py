@@ -24,7 +24,7 @@ def has_work(e: Engine) -> bool:
 def try_iteration(m: Machine, e: Engine) -> None:
     """Form a batch and start it. An attempt that gives no token leaves the engine idle."""
     e.budget, e.each = limits(e, m)
-    if e.budget != e.budget:
+    if not e.budget >= 0:
         m.fail("SQ0608", e.rule.tokens_cap.at, value=show(e.budget))
     e.batch = {}
     e.preempted = e.admitted = 0

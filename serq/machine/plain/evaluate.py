@@ -25,7 +25,7 @@ from serq.ir.expr import (
     Unary,
     Var,
 )
-from serq.machine.draws import Stream
+from serq.machine.draws import OutsideLaw, Stream
 from serq.machine.plain.state import Engine, Entry, Hold, Line, Machine, Part, Pool, Run, Session
 from serq.machine.summaries import SUMMARIES
 from serq.values import FUNCTIONS, divide, power, show
@@ -73,9 +73,8 @@ def value(e: Expr, here: Here) -> float:
             return float(_observable(e, here))
         case Summary(function=function, observation=observation):
             return SUMMARIES[function](here.machine.observes[observation].values)
-        case Draw(law=law, arguments=arguments):
-            drawn: float = getattr(_required(here.draws, e), law)(*_values(arguments, here))
-            return drawn
+        case Draw():
+            return _draw(e, here)
         case Func(function=function, arguments=arguments):
             return FUNCTIONS[function](*_values(arguments, here))
         case Fold(kind=kind, terms=terms):
@@ -95,6 +94,17 @@ def value(e: Expr, here: Here) -> float:
             return float(_combine(operator, value(left, here), value(right, here)))
         case Conditional(test=test, then=then, otherwise=otherwise):
             return value(then if is_true(test, here) else otherwise, here)
+
+
+def _draw(e: Draw, here: Here) -> float:
+    parameters = _values(e.arguments, here)
+    try:
+        drawn: float = getattr(_required(here.draws, e), e.law)(*parameters)
+    except OutsideLaw as fault:
+        shown = ", ".join(show(p) for p in parameters)
+        fail = here.machine.fail
+        fail("SQ0621", e.at, serial=fault.serial, law=e.law, parameters=shown, fault=fault.fault)
+    return drawn
 
 
 def _values(expressions: Sequence[Expr], here: Here) -> list[float]:

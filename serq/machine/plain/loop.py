@@ -13,7 +13,7 @@ from serq.diagnostics import InternalError
 from serq.ir.program import Program
 from serq.ir.stage import Delay, Fifo, SharedProcessor, Stage
 from serq.ir.stage import Engine as EngineRule
-from serq.ir.workload import Arrival, Batch, Closed, NoArrivals, Poisson, Renewal
+from serq.ir.workload import SMALLEST_GAP, Arrival, Batch, Closed, NoArrivals, Poisson, Renewal
 from serq.machine.loop import find_tests
 from serq.machine.plain import claims, engines, pools, sessions
 from serq.machine.plain.evaluate import Here, value
@@ -194,6 +194,9 @@ def _gap(m: Machine) -> float:
             raise InternalError("only streams have gaps")
     if not 0 < gap < inf:
         m.fail("SQ0609", arrival.at, value=show(gap))
+    m.still = m.still + 1 if gap < SMALLEST_GAP or m.now + gap == m.now else 0
+    if m.still > sessions.WAKE_LIMIT:
+        m.fail("SQ0624", arrival.at, value=show(gap))
     return gap
 
 

@@ -232,10 +232,10 @@ def _spill(m: Machine, pool: Pool, piece: Entry) -> None:
     stage = stages[index] if len(stages) > 1 else stages[0]
     make_room(m, tier, 0.0)
     entry = tier.entry_of(piece.owner)
-    if entry is None:
-        tier.entries.append(evolve(piece, released=m.now, number=m.take_number()))
-    else:
-        entry.units += piece.units
+    if entry is not None:
+        tier.entries.remove(entry)
+    units = piece.units + (entry.units if entry else 0.0)
+    tier.entries.append(evolve(piece, units=units, released=m.now, number=m.take_number()))
     if work > 0:
         assert isinstance(stage, Line)
         lines.join(m, stage, None, work)
@@ -277,6 +277,8 @@ def end(m: Machine, hold: Hold) -> None:
     s.attributes["computed"] = 0.0
     if lease is not None and hold.parts:
         part, lasts = hold.parts[0], value(lease[1], here)
+        if lasts != lasts:
+            m.fail("SQ0623", lease[1].at, session=s, name=part.pool.rule.name)
         part.leased = True
         s.leases.append(part)
         if not lasts >= inf:

@@ -118,7 +118,10 @@ def perform(m: Machine, s: Session, statement: Statement, draws: Stream) -> Step
         case Set(attribute=name, value=assigned):
             s.attributes[name] = value(assigned, here)
         case Observe(name=name, value=observed):
-            m.observes[name].add(m.now, s.serial, int(s.attributes["turn_no"]), value(observed, here))
+            sample = value(observed, here)
+            if sample != sample:
+                m.fail("SQ0622", statement.at, session=s, name=name)
+            m.observes[name].add(m.now, s.serial, int(s.attributes["turn_no"]), sample)
         case RunStatement():
             _run(m, s, statement, here)
             yield

@@ -325,7 +325,11 @@ class Pool:
 
 @define(eq=False)
 class Machine:
-    """A program under way. on_iteration: who wants to see each iteration as it starts."""
+    """A program under way.
+
+    on_iteration: who wants to see each iteration as it starts. still: gaps between arrivals, one after
+    the other, that did not move the clock.
+    """
 
     program: Program
     settings: Settings
@@ -337,6 +341,7 @@ class Machine:
     numbers: int = 0
     admissions: int = 0
     ready: list[Session] = field(factory=list)
+    still: int = 0
     arrived: int = 0
     live: int = 0
     live_area: float = 0.0
@@ -377,9 +382,18 @@ class Machine:
         """An event; those of one instant come in the order of their numbers."""
         heapq.heappush(self.events, (time, self.take_number(), apply))
 
-    def fail(self, code: str, at: Span | None, *, session: Session | None = None, **facts: Any) -> NoReturn:
-        """Stop the run: what was wrong, where, when and for whom."""
+    def fail(
+        self,
+        code: str,
+        at: Span | None,
+        *,
+        session: Session | None = None,
+        serial: int | None = None,
+        **facts: Any,
+    ) -> NoReturn:
+        """Stop the run: what was wrong, where, when and for whom (a session, or its number)."""
         when = f"at time {show(self.now)}"
-        if session is not None:
-            when += f", session {session.serial}"
+        serial = serial if session is None else session.serial
+        if serial is not None:
+            when += f", session {serial}"
         raise ProgramError([diagnose(code, at, when=when, **facts)])

@@ -275,7 +275,7 @@ class EngineMember(StageMember):
         """Form a batch and start it; an attempt that gives nobody a token leaves the engine idle."""
         machine = self.machine
         budget = self._cap()
-        if budget != budget:
+        if not budget >= 0:
             machine.fail("SQ0608", self.engine.tokens_cap.at, value=show(budget))
         for name, read in self._lets:
             self.locals[name] = read()

@@ -112,7 +112,7 @@ def _assignment(engine: EngineMember, s: SetRegister) -> Step:
 def _of_run(engine: EngineMember, compile: Any, e: Expr) -> Callable[[Run], Any]:
     """A key or predicate as a function of a run."""
     names = {**ENGINE_VARIABLES, **RUN_VARIABLES}
-    scope = RunScope(engine.machine, names, attributes="r.session.attributes")
+    scope = RunScope(engine.machine, names, attributes="r.session.attributes", session="r.session")
     scope.lent["e"] = engine
     function: Callable[[Run], Any] = compile(e, scope, "r", scope.lent)
     return function
