@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from serq.check.complaints import Complaints
 from serq.check.readings import places_of, readings, schedule_statements, statements_of
-from serq.check.trees import NOWHERE
 from serq.ir.claim import AtEnd
 from serq.ir.expr import (
     Attr,
@@ -52,6 +51,11 @@ def check_references(program: Program, complaints: Complaints) -> None:
     References(program, complaints).check()
 
 
+def is_part(name: str) -> bool:
+    """Whether a name is one of a queue or of a cost record: `Q.got`, `need.kv`, `D.nic.latency`."""
+    return "." in name and all(part.isidentifier() for part in name.split("."))
+
+
 class References:
     """What a program declares, while its parts are looked through."""
 
@@ -81,7 +85,7 @@ class References:
 
     def known(self, kind: str, name: str, names: set[str], at: Span | None) -> None:
         """Complain unless `name` is one of `names`."""
-        if name != NOWHERE and name not in names:
+        if name not in names:
             self.complaints.say("SQ0280", at, kind=kind, name=name)
 
     def word(self, kind: str, word: str, fits: bool, at: Span | None) -> None:
@@ -94,10 +98,16 @@ class References:
         seen: set[str] = set()
         program = self.program
         named = (*program.devices, *program.stages, *program.pools, *program.gauges, *program.claims)
-        for record in named:
+        registers = (r for s in program.stages if isinstance(s, Engine) for r in s.registers)
+        for record in (*named, *program.attributes, *registers):
+            if not record.name.isidentifier() and not is_part(record.name):
+                self.complaints.say("SQ0281", record.at, kind="name", word=record.name)
             if record.name in seen:
                 self.complaints.say("SQ0210", record.at, kind="name", name=record.name)
             seen.add(record.name)
+        if len(set(program.observes)) < len(program.observes):
+            twice = next(n for n in program.observes if program.observes.count(n) > 1)
+            self.complaints.say("SQ0210", None, kind="observation", name=twice)
         for stage in program.stages:
             if isinstance(stage, Engine):
                 self.known("device", stage.device, self.devices, stage.at)

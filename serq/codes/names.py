@@ -1,4 +1,7 @@
-"""SQ02xx: names that are unknown, missing, declared twice or refused."""
+"""SQ02xx: names that are unknown, missing, declared twice or refused.
+
+Long, and one file all the same: a range of codes is a file.
+"""
 
 from __future__ import annotations
 

@@ -249,6 +249,8 @@ class Holds:
         s, pool = held.session, part.pool
         position = part.position
         pool.tally.preemptions += 1
+        if machine.forming is not None:
+            machine.forming.preempted += 1
         self._interrupt(s)
         if held.preempted_at >= position:
             pool.stuck.setdefault(s.serial, held.code.statement.at)

@@ -66,7 +66,7 @@ class Machine:
     now: the clock. stages, pools: members by name, a single one is a list of one. slots: place of
     each session attribute. arrived: sessions created so far. live: sessions not yet ended.
     on_session: called with each session right after its `init`. on_iteration: called with a record
-    of each iteration that starts. sources: generated Python, for people who want to look.
+    of each iteration that starts. forming: the engine that forms a batch now. sources: generated Python, for people who want to look.
     """
 
     def __init__(self, program: Program, settings: Settings) -> None:
@@ -81,6 +81,7 @@ class Machine:
         self.sources: dict[str, str] = {}
         self.on_session: list[Callable[[Session], None]] = []
         self.on_iteration: list[Callable[[Iteration], None]] = []
+        self.forming: EngineMember | None = None
         self._heap: list[tuple[float, int, Callable[[Any], None], Any]] = []
         self._number = 0
         self._ready: deque[Session] = deque()

@@ -22,7 +22,7 @@ def test_the_wheel_carries_the_grammar_and_runs(tmp_path: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         names = set(archive.namelist())
         archive.extractall(site)
-    assert {"serq/syntax/serq.lark", "serq/py.typed"} <= names
+    assert {"serq/syntax/serq.lark", "serq/py.typed", "serq/codes/examples/SQ0201.sq"} <= names
     assert not [name for name in names if not name.startswith(("serq/", "serq-"))]
     script = (
         f"import sys; sys.path.insert(0, {str(site)!r})\n"

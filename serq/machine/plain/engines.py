@@ -30,11 +30,13 @@ def try_iteration(m: Machine, e: Engine) -> None:
     e.preempted = e.admitted = 0
     e.refused = False
     before = e.registers.copy()
+    m.forming = e
     schedule = e.rule.schedule.statements
     if isinstance(schedule[0], ExclusivePrefill):
         _exclusive_prefill(m, e, next(s for s in schedule if isinstance(s, Admit)))
     else:
         _follow(m, e, schedule)
+    m.forming = None
     e.fruitless = not e.batch and not e.preempted
     if not e.fruitless:
         _start(m, e)
@@ -118,7 +120,6 @@ def _make_memory(m: Machine, run: Run, n: float) -> bool:
             run.stalls = Growth(part, more, run)
             part.pool.growths.append(run.stalls)
             return False
-        e.preempted += 1
         pools.preempt(m, victim)
         if run not in e.runs:
             return False

@@ -383,6 +383,8 @@ def preempt(m: Machine, part: Part) -> None:
     position, rule = part.position, part.pool.rule.preempt
     assert rule is not None
     pool.tally.preemptions += 1
+    if m.forming is not None:
+        m.forming.preempted += 1
     _interrupt(m, s)
     if hold.preempted_at >= position:
         pool.stuck.add(s.serial)

@@ -327,7 +327,8 @@ class Pool:
 class Machine:
     """A program under way.
 
-    on_iteration: who wants to see each iteration as it starts. still: gaps between arrivals, one after
+    forming: the engine that forms a batch now. on_iteration: who wants to see each iteration as it
+    starts. still: gaps between arrivals, one after
     the other, that did not move the clock.
     """
 
@@ -341,6 +342,7 @@ class Machine:
     numbers: int = 0
     admissions: int = 0
     ready: list[Session] = field(factory=list)
+    forming: Engine | None = None
     still: int = 0
     arrived: int = 0
     live: int = 0

@@ -206,7 +206,6 @@ class EngineMember(StageMember):
             if victim is None:
                 holds.stall(part, more)
                 return False
-            self.preempted += 1
             holds.preempt(victim)
             if victim is part:
                 return False
@@ -291,9 +290,11 @@ class EngineMember(StageMember):
         if self._may_class and isinstance(self.residents, EachRun) and self.short_at < self.iteration - 1:
             self.residents = gather(self.residents)
         self.forming = True
+        machine.forming = self
         self.residents.begin()
         for step in self._steps:
             step()
+        machine.forming = None
         self.forming = False
         self.fruitless = not self.tokens and not self.preempted
         if not self.fruitless:
