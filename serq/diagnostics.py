@@ -75,9 +75,7 @@ class Sink:
         **facts: Any,
     ) -> None:
         """Record a complaint: `facts` fill the code's sentence, `help` replaces its cure."""
-        self.diagnostics.append(
-            diagnose(code, at, notes=notes, help=help, sources=self.sources, **facts)
-        )
+        self.diagnostics.append(diagnose(code, at, notes=notes, help=help, sources=self.sources, **facts))
 
     @property
     def errors(self) -> list[Diagnostic]:
@@ -107,9 +105,7 @@ def diagnose(
     facts = {name: _cut(fact) for name, fact in facts.items()}
     cure = help if help is not None else (entry.help.format(**facts) if entry.help else None)
     source = sources.get(at.file) if sources and at is not None else None
-    return Diagnostic(
-        code, entry.title.format(**facts), at, cure, tuple(notes), entry.severity, source
-    )
+    return Diagnostic(code, entry.title.format(**facts), at, cure, tuple(notes), entry.severity, source)
 
 
 _LONGEST = 200

@@ -252,6 +252,7 @@ class Holds:
         if machine.forming is not None:
             machine.forming.preempted += 1
         self._interrupt(s)
+        s.lost_token_at = s.token_at
         if held.preempted_at >= position:
             pool.stuck.setdefault(s.serial, held.code.statement.at)
         for inner in reversed(s.holds[s.holds.index(held) :]):

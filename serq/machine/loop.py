@@ -405,7 +405,7 @@ class Machine:
         s.tokens = 0
         s.decoded = False
         s.ttft_known = False
-        s.lost_run_at = None
+        s.token_at = s.lost_token_at = None
         turn = int(s.attributes[1])
         if self._trace:
             self._load_turn(s, turn)

@@ -66,13 +66,14 @@ class Session:
     the turns of the trace that it replays. in_turn: whether a turn is under way.
     Of the present turn: turn_started; first_token (None before there is one) and last_token, times;
     tokens so far; decoded: it has got a decode token; ttft_known: the time to the first token is
-    recorded, which no later prefill replaces then; lost_run_at: the engine that took a run away.
+    recorded, which no later prefill replaces then; token_at: the engine that gave the last token;
+    lost_token_at: the same, when a hold was lost since.
     """
 
     __slots__ = (
         "admission", "attributes", "decoded", "draws", "ended", "first_token", "growth", "holds",
-        "in_turn", "last_token", "leases", "lost_run_at", "passes", "program", "recorded", "restart",
-        "serial", "stage", "tokens", "ttft_known", "turn_started", "waiting", "wakes", "woke_at",
+        "in_turn", "last_token", "leases", "lost_token_at", "passes", "program", "recorded",
+        "restart", "serial", "stage", "token_at", "tokens", "ttft_known", "turn_started", "waiting", "wakes", "woke_at",
     )  # fmt: skip
 
     def __init__(self, serial: int, attributes: list[float], draws: Stream) -> None:
@@ -87,7 +88,8 @@ class Session:
         self.growth: Growth | None = None
         self.stage: StageMember | None = None
         self.restart: Preempted | None = None
-        self.lost_run_at: StageMember | None = None
+        self.token_at: StageMember | None = None
+        self.lost_token_at: StageMember | None = None
         self.recorded: Sequence[TracedTurn] = ()
         self.ended = False
         self.woke_at = -1.0

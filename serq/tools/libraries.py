@@ -44,9 +44,7 @@ class _Joiner:
     folder: str
     known: set[str] = field(factory=set)
 
-    def join(
-        self, items: Sequence[tree.Item], folder: str, chain: tuple[str, ...]
-    ) -> list[tree.Item]:
+    def join(self, items: Sequence[tree.Item], folder: str, chain: tuple[str, ...]) -> list[tree.Item]:
         """chain: the files being read, the program first; coming upon one of them is a cycle."""
         from serq.syntax.tree import Import
 

@@ -323,6 +323,8 @@ def test_a_trace_from_outside_is_replayed(ask: Ask, write: Write) -> None:
 
 def test_a_program_runs_from_json_as_from_its_text(ask: Ask, root: Path, tmp_path: Path) -> None:
     for path in sorted((root / "examples").rglob("*.sq")):
+        if path.parent.name == "lib":  # definitions for other programs
+            continue
         saved = tmp_path / "p.json"
         saved.write_text(ask("ir", path).out, encoding="utf-8")
         for more in ([], ["--json"]):

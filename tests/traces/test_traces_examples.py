@@ -23,7 +23,7 @@ def test_a_file_is_what_its_program_makes(name: str) -> None:
 def test_own_turns_are_the_converted_ones() -> None:
     out = StringIO()
     with open_trace(str(FOLDER / "burstgpt.csv")) as trace:
-        convert_trace(trace, out, Conversion(pause=True, history=True, drop_failed=True))
+        convert_trace(trace, out, Conversion("ms", pause=True, history=True, drop_failed=True))
     assert (FOLDER / "turns.csv").read_text(encoding="utf-8") == out.getvalue()
 
 
@@ -51,6 +51,6 @@ def test_all_formats_tell_of_the_same_service() -> None:
 
 
 def test_the_program_replays_every_conversation() -> None:
-    report = serq.run(FOLDER / "replay.sq", horizon=2000)
+    report = serq.run(FOLDER / "replay.sq", horizon=500_000)
     assert report.arrivals == 100
     assert report.claim("full").result == "holds"

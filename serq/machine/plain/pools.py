@@ -386,6 +386,7 @@ def preempt(m: Machine, part: Part) -> None:
     if m.forming is not None:
         m.forming.preempted += 1
     _interrupt(m, s)
+    s.tokens.lost_at = s.tokens.last_at
     if hold.preempted_at >= position:
         pool.stuck.add(s.serial)
     hold.preempted_at = position
@@ -409,7 +410,6 @@ def _interrupt(m: Machine, s: Session) -> None:
             run.engine.batch.pop(run, None)
             if run.stalls is not None:
                 run.stalls.part.pool.growths.remove(run.stalls)
-            s.tokens.lost_at = run.engine
         case Job() as job:
             lines.cancel(m, job)
         case Hold() as hold:

@@ -41,8 +41,9 @@ class Preempted(Exception):
 class Tokens:
     """The tokens of one turn (semantics, section 10, client times).
 
-    first, last: when. decoded: a decode gave one of them. known: the time to the first is recorded.
-    lost_at: an engine that took a run of this turn away. under_way: False outside of turns.
+    first, last: when. last_at: the engine that gave the last one. lost_at: the same, when a hold was lost
+    since. decoded: a decode gave one of them. known: the time to the first is recorded. under_way:
+    False outside of turns.
     """
 
     started: float
@@ -52,6 +53,7 @@ class Tokens:
     last: float = 0.0
     decoded: bool = False
     known: bool = False
+    last_at: Engine | None = None
     lost_at: Engine | None = None
 
 

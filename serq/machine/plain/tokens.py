@@ -1,8 +1,8 @@
 """Client times: when the tokens of a turn come out (semantics, section 10).
 
 A turn's tokens are the ends of its prefills and of the iterations that give it a decode token. The end of
-a prefill is the next token if the turn has decoded, or has lost a run at this engine, before; else it is
-the first token, in place of an earlier first one.
+a prefill is the first token, in place of an earlier one, until the first is settled: by a decode that
+follows at once or by its first token. What a prefill repeats after a preemption leaves a gap, too.
 """
 
 from __future__ import annotations
@@ -27,31 +27,32 @@ def end_turn(m: Machine, s: Session) -> None:
 
 
 def add_token(m: Machine, s: Session, engine: Engine) -> None:
-    """A token of a decode, or one that counts like it: nothing can replace the first one now."""
+    """A decode gives a token: nothing can replace the first one now."""
     tokens = s.tokens
     if tokens.first is None:
         tokens.first = m.now
     else:
-        engine.tally.gaps.append(m.now - tokens.last)
-        engine.tally.gap_counts.append(1)
+        _leave_gap(m, s, engine)
     tokens.count += 1
-    tokens.last = m.now
-    tokens.decoded = True
+    tokens.last, tokens.last_at, tokens.decoded = m.now, engine, True
     know_first(m, s)
 
 
 def end_prefill(m: Machine, s: Session, engine: Engine) -> None:
     """The last piece of a prefill is computed."""
     tokens = s.tokens
-    if tokens.decoded or (tokens.lost_at is engine and tokens.first is not None):
-        add_token(m, s, engine)
-    elif tokens.known:
-        # A decode of no tokens has settled the first one: this is one more, but leaves no gap.
+    if tokens.decoded or tokens.lost_at is engine:
+        _leave_gap(m, s, engine)
+    if tokens.decoded or tokens.known:
         tokens.count += 1
-        tokens.last = m.now
     else:
-        tokens.first = tokens.last = m.now
-        tokens.count = 1
+        tokens.first, tokens.count = m.now, 1
+    tokens.last, tokens.last_at, tokens.lost_at = m.now, engine, None
+
+
+def _leave_gap(m: Machine, s: Session, engine: Engine) -> None:
+    engine.tally.gaps.append(m.now - s.tokens.last)
+    engine.tally.gap_counts.append(1)
 
 
 def begin_decode(m: Machine, s: Session) -> None:

@@ -183,7 +183,6 @@ class EngineMember(StageMember):
         self.change_present(-1)
         self.decoding -= run.is_decode
         self.unfinished -= run.remaining
-        session.lost_run_at = self
 
     def lose(self, tokens: float) -> None:
         """A run of the iteration under way is preempted; what it was given counts as served."""
@@ -227,21 +226,21 @@ class EngineMember(StageMember):
             self.add_gaps(now - session.last_token, 1)
         session.tokens += 1
         session.last_token = now
+        session.token_at = self
         session.decoded = True
         self.machine.know_ttft(session)
 
     def end_prefill(self, session: Session) -> None:
         """A prefill is done: the next token of the turn, or its first one, again if need be."""
-        lost = session.lost_run_at is self and session.first_token is not None
-        if session.decoded or lost:
-            self.add_token(session)
-        elif session.ttft_known:
-            # A decode of no tokens has settled the first one: one more token, but no gap to measure.
+        now = self.machine.now
+        if session.decoded or session.lost_token_at is self:
+            self.add_gaps(now - session.last_token, 1)
+        if session.decoded or session.ttft_known:
             session.tokens += 1
-            session.last_token = self.machine.now
         else:
-            session.first_token = session.last_token = self.machine.now
+            session.first_token = now
             session.tokens = 1
+        session.last_token, session.token_at, session.lost_token_at = now, self, None
 
     def begin_decode(self, session: Session) -> None:
         """A decode begins, of whatever length: right after the first token it settles when that was."""
