@@ -110,8 +110,7 @@ def run(
     from serq.tools.settings import check_arrivals, check_settings, with_trace
 
     check_settings(horizon=horizon, warmup=warmup, seed=seed, arrivals=arrivals)
-    if isinstance(program, str | os.PathLike):
-        program = compile(program)
+    program = _program(program)
     check_arrivals(program, arrivals)
     if trace is not None:
         program = with_trace(program, os.fspath(trace))
@@ -121,24 +120,25 @@ def run(
         raise _with_source(error, program) from error.__cause__
 
 
-def emit_lean(program: Program) -> str:
+def emit_lean(program: Program | str | os.PathLike[str]) -> str:
     """The claims of a program as one self-contained Lean 4 file: statements, no proofs.
 
     Raises ProgramError (SQ08xx) with every construct that cannot be stated faithfully.
     """
     from serq.lean import emit_lean
 
+    program = _program(program)
     try:
         return emit_lean(program)
     except ProgramError as error:
         raise _with_source(error, program) from error.__cause__
 
 
-def program_to_json(program: Program) -> str:
+def program_to_json(program: Program | str | os.PathLike[str]) -> str:
     """A program as JSON text; written to a file named `*.json`, `compile` reads it back."""
     from serq.ir.jsonform import program_to_json
 
-    return program_to_json(program)
+    return program_to_json(_program(program))
 
 
 # ---------------------------------------------------------------- the wiring
@@ -159,9 +159,21 @@ def _run(
     from serq.machine.settings import Settings
     from serq.report import make_report
 
-    settings = Settings(float(horizon), float(warmup), seed, arrivals)
+    whole = None if arrivals is None else int(arrivals)
+    settings = Settings(float(horizon), float(warmup), int(seed), whole)
     record = run_program(program, settings, [Judge(program, pedantic)], progress=progress)
     return make_report(record, __version__)
+
+
+def _program(program: Program | str | os.PathLike[str]) -> Program:
+    """A program, or the one at a path."""
+    from serq.ir.program import Program
+
+    if isinstance(program, Program):
+        return program
+    if isinstance(program, str | os.PathLike):
+        return compile(program)
+    raise TypeError(f"a program is what `serq.compile` gives, or a path, not {type(program).__name__}")
 
 
 def _with_source(error: ProgramError, program: Program) -> ProgramError:

@@ -118,6 +118,10 @@ def _cut(fact: Any) -> Any:
     return f"{fact[: _LONGEST // 2]}…{fact[-_LONGEST // 4 :]}"
 
 
+# Text of a program may hold what would move the cursor or ring the bell; a tab keeps its width.
+_UNSEEN = {code: "\N{REPLACEMENT CHARACTER}" for code in (*range(9), *range(10, 32), 127)}
+
+
 def show_diagnostic(d: Diagnostic) -> str:
     """A complaint as people read it: place, code, sentence, the source line with a caret, the cure."""
     head = f"{d.severity}[{d.code}]: {d.message}"
@@ -130,7 +134,7 @@ def show_diagnostic(d: Diagnostic) -> str:
         lines.append(f"  note: {_place(note.at)}: {note.message}" if note.at else f"  note: {note.message}")
         if note.at is not None and d.source is not None and note.at.file == d.source.name:
             lines += _excerpt(d.source, note.at)
-    return "\n".join(lines)
+    return "\n".join(line.translate(_UNSEEN) for line in lines)
 
 
 def diagnostic_to_dict(d: Diagnostic) -> dict[str, Any]:

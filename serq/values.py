@@ -11,6 +11,8 @@ from collections.abc import Callable
 
 INF = math.inf
 NAN = math.nan
+DONE = 1e-9
+"""Tokens: a run that needs no more than this is done; it is what rounding leaves of a subtraction."""
 
 
 def divide(a: float, b: float) -> float:

@@ -36,7 +36,7 @@ from serq.ir.moments import (
     VARIABLES,
 )
 from serq.ir.program import Program
-from serq.ir.schedule import SetRegister
+from serq.ir.schedule import Advance, SetRegister
 from serq.ir.server import Choose, Hold, Observe, Run, Set, Statement
 from serq.ir.stage import Engine
 from serq.source import Span
@@ -44,6 +44,9 @@ from serq.source import Span
 OPERATORS = frozenset(
     {"+", "-", "*", "/", "^", "<", "<=", ">", ">=", "==", "!=", "&&", "||"}
 )  # fmt: skip
+
+
+ORDERS = ("admission", "decode first", "by")
 
 
 def check_references(program: Program, complaints: Complaints) -> None:
@@ -112,15 +115,23 @@ class References:
             if isinstance(stage, Engine):
                 self.known("device", stage.device, self.devices, stage.at)
                 for s in schedule_statements(stage.schedule.statements):
+                    if isinstance(s, Advance):
+                        fits = s.order in ORDERS and bool(s.keys) == (s.order == "by")
+                        self.word("order", s.order, fits, s.at)
                     if isinstance(s, SetRegister) and (stage.name, s.register) not in self.registers:
                         self.complaints.say("SQ0280", s.at, kind="register", name=s.register)
         for pool in program.pools:
             for engine in (pool.engine, pool.memory_of):
                 if engine is not None:
                     self.known("engine", engine, self.engines, pool.at)
+            if pool.preempt is not None:
+                fits = pool.preempt.requeue in ("head", "tail")
+                self.word("place in a queue", pool.preempt.requeue, fits, pool.preempt.at)
             if pool.spill is not None:
                 self.known("pool", pool.spill.tier, self.pools, pool.spill.at)
                 self.known("stage", pool.spill.via, self.stages, pool.spill.at)
+        if program.share is not None:
+            self.word("sharing rule", program.share, program.share in ("maxmin", "bottleneck"), None)
         for attribute in program.attributes:
             fits = attribute.kind in ("size", "value", "cost")
             self.word("kind of attribute", attribute.kind, fits, attribute.at)

@@ -49,7 +49,10 @@ class Holds:
         waiting.pools[0].enqueue(waiting, at_head)
 
     def admit_free(self) -> bool:
-        """Pool by pool: growths that fit now, then the queue, unless an engine admits it; whether any moved."""
+        """Pool by pool, growths that fit now, then the queue unless an engine admits it.
+
+        Returns whether anybody moved.
+        """
         moved = False
         for pool in self.pools:
             while pool.growths and pool.has_room(pool.growths[0].units, pool.growths[0].part):
@@ -161,7 +164,10 @@ class Holds:
         pool.cache.drop(s)
 
     def end_session(self, s: Session) -> None:
-        """Whatever the session still holds or leases is given back; who fits is admitted when all is settled."""
+        """Whatever the session still holds or leases is given back.
+
+        Who fits is admitted when all is settled.
+        """
         while s.holds:
             held = s.holds[-1]
             for part in list(held.parts.values()):

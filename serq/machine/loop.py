@@ -66,7 +66,8 @@ class Machine:
     now: the clock. stages, pools: members by name, a single one is a list of one. slots: place of
     each session attribute. arrived: sessions created so far. live: sessions not yet ended.
     on_session: called with each session right after its `init`. on_iteration: called with a record
-    of each iteration that starts. forming: the engine that forms a batch now. sources: generated Python, for people who want to look.
+    of each iteration that starts. forming: the engine that forms a batch now. sources: generated
+    Python, for people who want to look.
     """
 
     def __init__(self, program: Program, settings: Settings) -> None:

@@ -72,8 +72,9 @@ class Session:
 
     __slots__ = (
         "admission", "attributes", "decoded", "draws", "ended", "first_token", "growth", "holds",
-        "in_turn", "last_token", "leases", "lost_token_at", "passes", "program", "recorded",
-        "restart", "serial", "stage", "token_at", "tokens", "ttft_known", "turn_started", "waiting", "wakes", "woke_at",
+        "in_turn", "last_token", "leases", "lost_token_at", "passes", "program", "recorded", "restart",
+        "serial", "stage", "token_at", "tokens", "ttft_known", "turn_started", "waiting", "wakes",
+        "woke_at",
     )  # fmt: skip
 
     def __init__(self, serial: int, attributes: list[float], draws: Stream) -> None:

@@ -54,7 +54,7 @@ def cycles(holds: Holds) -> Iterator[Wait]:
     blocked = {s: blockers(s, pool) for pool in holds.pools for s in waiting_at(pool)}
     pools = {s: pool for pool in holds.pools for s in waiting_at(pool)}
     # Whoever waits for somebody that can still go on, can go on; the others are left.
-    free = True
+    free = list(blocked)
     while free:
         free = [s for s, by in blocked.items() if not by or any(b not in blocked for b in by)]
         for s in free:

@@ -21,6 +21,7 @@ from serq.tools.saying import (
     abandon_output,
     complain,
     flush_output,
+    print_exact,
     print_text,
     use_plain_streams,
     writing,
@@ -50,8 +51,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def run_command(arguments: Sequence[str]) -> int:
     """Run one command; its exit code. Every ending passes here."""
-    use_plain_streams()
     try:
+        use_plain_streams()
         code = serq_command.main(args=list(arguments), prog_name="serq", standalone_mode=False)
         return flush_output(int(code or 0))
     except ProgramError as error:
@@ -179,7 +180,10 @@ def run_file(
     if dump is not None:
         with writing(dump):
             dump_report(report, dump)
-    print_text(report_to_json(report) if as_json else show_report(report))
+    if as_json:
+        print_exact(report_to_json(report))
+    else:
+        print_text(show_report(report))
     return exit_status(report)
 
 
@@ -217,7 +221,7 @@ def check_files(
             }
             for file, result in zip(files, results, strict=True)
         ]
-        print_text(json.dumps(listing, ensure_ascii=False, indent=1))
+        print_exact(json.dumps(listing, ensure_ascii=False, indent=1))
     return 0 if all(result.program is not None for result in results) else 1
 
 
@@ -230,7 +234,7 @@ def check_files(
 @_replacements
 def print_ir(file: str, sets: dict[str, str], defs: dict[str, str]) -> None:
     """Print the checked program as JSON: definitions written out, constants folded."""
-    print_text(serq.program_to_json(_open(file, sets, defs)))
+    print_exact(serq.program_to_json(_open(file, sets, defs)))
 
 
 @serq_command.command(
@@ -245,7 +249,7 @@ def emit_lean(file: str, sets: dict[str, str], defs: dict[str, str], output: str
     """State the claims of a program in Lean 4: one self-contained file, statements only."""
     text = serq.emit_lean(_open(file, sets, defs))
     if output is None:
-        print_text(text)
+        print_exact(text)
         return
     from serq.tools.writing import write_file
 
@@ -272,7 +276,7 @@ def format_files(files: tuple[str, ...], check: bool, diff: bool) -> int:
             with writing(file):
                 outcome = format_file(file, check=check, diff=diff)
             if outcome.said:
-                print_text(outcome.said)
+                print_exact(outcome.said)
             code |= check and outcome.changed
         except ProgramError as error:
             complain(error.diagnostics)

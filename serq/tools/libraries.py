@@ -10,7 +10,7 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from attrs import define, evolve, field
+from attrs import define, field
 
 from serq.diagnostics import Note, ProgramError, Sink
 from serq.source import SourceFile
@@ -31,11 +31,9 @@ def join_libraries(program: tree.Program, source: SourceFile, sink: Sink) -> tre
     """
     joiner = _Joiner(sink, folder=os.path.dirname(source.name))
     chain = (os.path.realpath(source.name),)
-    return evolve(
-        program,
-        before=tuple(joiner.join(program.before, joiner.folder, chain)),
-        items=tuple(joiner.join(program.items, joiner.folder, chain)),
-    )
+    before = tuple(joiner.join(program.before, joiner.folder, chain))
+    items = tuple(joiner.join(program.items, joiner.folder, chain))
+    return type(program)(before, items, program.main, program.at)
 
 
 @define

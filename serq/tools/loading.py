@@ -42,6 +42,15 @@ def load_program(
     """
     if path is None and source is None:
         raise TypeError("a program is given by a path or by source=")
+    if not isinstance(path, str | os.PathLike | None) or isinstance(os.fspath(path or ""), bytes):
+        raise TypeError(f"path is the name of a file, not {type(path).__name__}")
+    if not isinstance(source, str | None):
+        raise TypeError(f"source is the text of a program, not {type(source).__name__}")
+    for name, value in {**(sets or {}), **(defs or {})}.items():
+        if not isinstance(name, str):
+            raise TypeError(f"inputs and definitions are named by text, not {type(name).__name__}")
+        if not isinstance(value, str | int | float) or (defs and name in defs and not isinstance(value, str)):
+            raise TypeError(f"the value of `{name}` cannot be of type {type(value).__name__}")
     name = "<program>" if path is None else os.fspath(path)
     try:
         if source is None and name.endswith(".json"):

@@ -34,6 +34,8 @@ def read_json_text(path: str) -> str:
 def _read(path: str, largest: int, limit: str) -> bytes:
     """The bytes at `path`, at most `largest` of them."""
     try:
+        if path == STANDARD_INPUT and sys.stdin is None:
+            raise _refusal("SQ0912", path=path, reason="standard input is closed")
         if path == STANDARD_INPUT:
             content = sys.stdin.buffer.read(largest + 1)
         else:

@@ -21,9 +21,20 @@ def complain(diagnostics: Sequence[Diagnostic]) -> None:
 
 
 def print_text(text: str) -> None:
-    """Text on standard output, ending in one line break."""
+    """Text for people on standard output, ending in one line break."""
     with writing("standard output", quoted=False):
         sys.stdout.write(text if text.endswith("\n") else text + "\n")
+
+
+def print_exact(text: str) -> None:
+    """Text for programs on standard output: UTF-8 whatever the terminal speaks, nothing escaped."""
+    whole = text if text.endswith("\n") else text + "\n"
+    with writing("standard output", quoted=False):
+        sys.stdout.flush()
+        if hasattr(sys.stdout, "buffer"):
+            sys.stdout.buffer.write(whole.encode("utf-8"))
+        else:  # somebody listens in Python
+            sys.stdout.write(whole)
 
 
 @contextmanager
@@ -33,9 +44,14 @@ def writing(path: str, quoted: bool = True) -> Iterator[None]:
         yield
     except BrokenPipeError:
         raise
-    except OSError as error:
+    except (OSError, UnicodeEncodeError) as error:
         shown = f"`{path}`" if quoted else path
-        reason = error.strerror or str(error)
+        if isinstance(error, UnicodeEncodeError):
+            reason = "a name has letters that this system cannot write"
+        elif isinstance(error, FileExistsError):
+            reason = "it is a file, not a folder"
+        else:
+            reason = error.strerror or str(error)
         raise ProgramError([diagnose("SQ0930", path=shown, reason=reason)]) from None
 
 
@@ -59,7 +75,15 @@ def abandon_output() -> int:
 
 
 def use_plain_streams() -> None:
-    """A name that the terminal cannot show is escaped; it is no reason to fail."""
+    """A name that the terminal cannot show is escaped; it is no reason to fail.
+
+    Raises ProgramError when there is no standard output to write results to.
+    """
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+    if sys.stdout is None:
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+        raise ProgramError([diagnose("SQ0930", path="standard output", reason="it is closed")])
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterator
+from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
 from serq.diagnostics import Diagnostic, ProgramError, diagnose
@@ -79,10 +80,10 @@ def _complaints(horizon: Any, warmup: Any, seed: Any, arrivals: Any) -> Iterator
 
 
 def _is_time(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and _is_finite(value)
+    return isinstance(value, Real) and not isinstance(value, bool) and _is_finite(value)
 
 
-def _is_finite(value: float) -> bool:
+def _is_finite(value: Any) -> bool:
     try:
         return math.isfinite(value)
     except OverflowError:  # a whole number beyond the doubles
@@ -90,9 +91,11 @@ def _is_finite(value: float) -> bool:
 
 
 def _is_whole(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
+    return isinstance(value, Integral) and not isinstance(value, bool)
 
 
 def _show(value: Any) -> str:
+    if not isinstance(value, Real) or isinstance(value, bool):
+        return f"{value!r:.40}, {type(value).__name__}"
     text = f"{value:g}" if isinstance(value, float) else str(value)
     return text if len(text) <= 40 else text[:37] + "…"

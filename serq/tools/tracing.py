@@ -12,8 +12,7 @@ import click
 
 from serq.spelling import closest
 from serq.tools.progress import Progress
-from serq.tools.saying import print_text, writing
-from serq.tools.writing import open_replacement
+from serq.tools.saying import print_exact, print_text, writing
 
 if TYPE_CHECKING:
     from serq.traces import Converted, Reading, TraceFile
@@ -140,11 +139,15 @@ def show_file(file: str, as_json: bool, plot: str | None, **reading: Any) -> Non
     with open_trace(file, _read_options(**reading)) as trace, _progress(trace) as step:
         summary = summarize_trace(trace, step)
     if plot is not None:
+        from serq.tools.writing import open_replacement
         from serq.traces.plot import plot_summary
 
         with writing(plot), open_replacement(plot) as out:
             plot_summary(summary, out, picture)
-    print_text(summary_to_json(summary) if as_json else show_summary(summary, plain=not _has_bars()))
+    if as_json:
+        print_exact(summary_to_json(summary))
+    else:
+        print_text(show_summary(summary, plain=not _has_bars()))
 
 
 # ---------------------------------------------------------------- options
@@ -211,6 +214,8 @@ def _picture_format(path: str) -> str:
 @contextmanager
 def _opened(path: str) -> Iterator[TextIO]:
     """Text to be written to a file, which appears when it is whole, or to standard output."""
+    from serq.tools.writing import open_replacement
+
     if path == STANDARD_OUTPUT:
         with writing("standard output", quoted=False):
             yield sys.stdout

@@ -7,8 +7,10 @@ import pytest
 import serq
 
 OVER = "hold p (cost(p, 9 + used(p))) { run z (cost(z, 1)); }"
-NESTED = """branch (serial == 0) { hold p (cost(p, 4)) { run z (cost(z, 1)); hold q (cost(q, 4)) { run z (cost(z, 1)); } } }
-    else { hold q (cost(q, 4)) { run z (cost(z, 1)); hold p (cost(p, 4)) { run z (cost(z, 1)); } } }"""
+INNER = "hold {} (cost({0}, 4)) {{ run z (cost(z, 1)); }}"
+OUTER = "hold {} (cost({0}, 4)) {{ run z (cost(z, 1)); {} }}"
+ONE, OTHER = OUTER.format("p", INNER.format("q")), OUTER.format("q", INNER.format("p"))
+NESTED = f"branch (serial == 0) {{ {ONE} }} else {{ {OTHER} }}"
 GROW = "hold p (cost(p, 2)) { run z (cost(z, 1 + serial)); grow p (cost(p, 1)); run z (cost(z, 1)); }"
 LEASE = "hold p (cost(p, 3)) { run z (cost(z, 1)); } cache (cost(p, 3)) lease p (LASTS)"
 OWN = "hold p (cost(p, 3)) { hold p (cost(p, 2 + 0 * used(p))) { run z (cost(z, 1)); } }"

@@ -13,7 +13,7 @@ from serq.machine.plain.sessions import resume_ready
 from serq.machine.plain.state import Engine, Growth, Machine, Run, Session
 from serq.machine.records import Iteration
 from serq.source import Span
-from serq.values import show
+from serq.values import DONE, show
 
 
 def has_work(e: Engine) -> bool:
@@ -237,10 +237,10 @@ def _finish(m: Machine, e: Engine) -> None:
             run.growing.position += n
         if run.is_decode:
             tokens.add_token(m, run.session, e)
-        elif run.remaining <= 0:
+        elif run.remaining <= DONE:
             tokens.end_prefill(m, run.session, e)
     for run in e.batch:
-        if run.remaining <= 0:
+        if run.remaining <= DONE:
             e.runs.remove(run)
             e.tally.completed += 1
             e.tally.service_sum += m.now - run.joined

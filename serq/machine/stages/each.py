@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from serq.machine.stages.run import Run, share
+from serq.values import DONE
 
 if TYPE_CHECKING:
     from serq.machine.sessions import Session
@@ -154,7 +155,7 @@ class EachRun:
                 run.part.position += n
             if run.is_decode:
                 e.add_token(run.session)
-            if run.remaining <= 0:
+            if run.remaining <= DONE:
                 if not run.is_decode:
                     e.end_prefill(run.session)
                 done.append(run)
