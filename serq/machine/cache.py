@@ -83,9 +83,9 @@ class PrefixCache:
         return taken
 
     def leave(self, session: Session, units: float, now: float, number: int) -> None:
-        """The session leaves `units` behind, in place of whatever entry it has; 0 leaves none."""
-        self.drop(session)
+        """The session leaves `units` behind, in place of whatever entry it has; 0 changes nothing."""
         if units > 0:
+            self.drop(session)
             self._insert(Entry(session, units, now, number))
 
     def add(self, piece: Entry, now: float, number: int) -> None:

@@ -7,8 +7,8 @@ import pytest
 import serq
 
 OVER = "hold p (cost(p, 9 + used(p))) { run z (cost(z, 1)); }"
-INNER = "hold {} (cost({0}, 4)) {{ run z (cost(z, 1)); }}"
-OUTER = "hold {} (cost({0}, 4)) {{ run z (cost(z, 1)); {} }}"
+INNER = "hold {0} (cost({0}, 4)) {{ run z (cost(z, 1)); }}"
+OUTER = "hold {0} (cost({0}, 4)) {{ run z (cost(z, 1)); {1} }}"
 ONE, OTHER = OUTER.format("p", INNER.format("q")), OUTER.format("q", INNER.format("p"))
 NESTED = f"branch (serial == 0) {{ {ONE} }} else {{ {OTHER} }}"
 GROW = "hold p (cost(p, 2)) { run z (cost(z, 1 + serial)); grow p (cost(p, 1)); run z (cost(z, 1)); }"

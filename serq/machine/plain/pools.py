@@ -173,9 +173,9 @@ def _consume(pool: Pool, s: Session, most: float) -> float:
 
 
 def leave(m: Machine, pool: Pool, s: Session, units: float) -> None:
-    """A prefix stays behind, in place of the session's entry."""
-    drop(pool, s)
+    """A prefix stays behind, in place of the session's entry; no units change nothing."""
     if units > 0:
+        drop(pool, s)
         pool.entries.append(Entry(s, units, m.now, m.take_number(), s.attributes.copy(), owner=s))
 
 
