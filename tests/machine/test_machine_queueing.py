@@ -72,3 +72,45 @@ def test_gaps_drawn_one_by_one_are_a_poisson_stream() -> None:
     other_total, other_count = arrivals("poisson(0.5)")
     assert other_count == count + 1
     assert other_total == pytest.approx(total)
+
+
+@pytest.mark.slow
+def test_a_closed_population() -> None:
+    """Machine repair: N clients think exp(1/z) and share one exponential server of rate 1.
+
+    p(k) is proportional to N!/(N - k)! z^-k; the throughput is 1 - p(0) (any queueing text).
+    """
+    clients, think = 4, 5.0
+    weights = [1.0]
+    for k in range(clients):
+        weights.append(weights[-1] * (clients - k) / think)
+    expected = 1 - weights[0] / sum(weights)
+    source = f"""fn main() {{
+      stage desk : fifo;
+      stage away : delay;
+      workload {{ arrive closed({clients}); session {{ loop {{ run away (cost(away, ~exp({think}))); turn; }} }} }}
+      server {{ run desk (cost(desk, ~exp(1))); }}
+    }}"""
+    compiled = serq.compile(source=source)
+    rates = [serq.run(compiled, horizon=3_000, warmup=300, seed=seed).stages[0].throughput for seed in SEEDS]
+    assert close(rates, expected)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("work", "rate", "expected"), [("~exp(1)", 0.3, 1 / 0.7), ("~uniform(0, 2)", 0.2, 7 / 6)]
+)
+def test_the_interval_covers_the_mean_as_often_as_it_says(work: str, rate: float, expected: float) -> None:
+    """M/G/1 response times: the 95 % interval covers the true mean in 93 to 97 % of 400 seeds."""
+    source = f"""fn main() {{
+      stage desk : fifo;
+      workload {{ arrive poisson({rate}); }}
+      server {{ set t = now; run desk (cost(desk, {work})); observe response = now - t; }}
+    }}"""
+    compiled = serq.compile(source=source)
+    covered = 0
+    for seed in range(1, 401):
+        response = serq.run(compiled, horizon=10_000, warmup=200, seed=seed).observes["response"]
+        assert response.mean is not None and response.ci is not None
+        covered += abs(response.mean - expected) <= response.ci
+    assert 372 <= covered <= 388

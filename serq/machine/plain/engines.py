@@ -10,7 +10,7 @@ from serq.ir.schedule import Admit, Advance, ExclusivePrefill, ScheduleBranch, S
 from serq.machine.plain import pools, tokens
 from serq.machine.plain.evaluate import Here, in_order, is_true, limits, share, value
 from serq.machine.plain.sessions import resume_ready
-from serq.machine.plain.state import Engine, Growth, Machine, Run, Session
+from serq.machine.plain.state import Engine, Growth, Machine, Run
 from serq.machine.records import Iteration
 from serq.source import Span
 from serq.values import DONE, show
@@ -134,12 +134,12 @@ def _make_memory(m: Machine, run: Run, n: float) -> bool:
 def _admit(m: Machine, e: Engine, s: Admit) -> None:
     """`admit waiting`: step 3."""
     while e.left > 0 and not e.refused and _may_admit(m, e, s):
-        session = _admit_head(m, e, e.left)
-        if session is None:
+        newcomers = _admit_head(m, e, e.left)
+        if newcomers is None:
             return
-        run = _run_at(e, session)
-        if run is not None and (s.only is None or is_true(s.only, _about(m, run))):
-            _serve(m, run)
+        for run in newcomers:
+            if e.left > 0 and run in e.runs and (s.only is None or is_true(s.only, _about(m, run))):
+                _serve(m, run)
 
 
 def _may_admit(m: Machine, e: Engine, s: Admit) -> bool:
@@ -147,10 +147,11 @@ def _may_admit(m: Machine, e: Engine, s: Admit) -> bool:
     return allowed and e.waiting() > 0
 
 
-def _admit_head(m: Machine, e: Engine, offer: float) -> Session | None:
-    """Admit the head of the first queue with waiting holds, and let its session go on until it waits.
+def _admit_head(m: Machine, e: Engine, offer: float) -> list[Run] | None:
+    """Admit the head of the first queue with waiting holds, and let sessions go on until all wait.
 
-    offer: the budget that its header reads. Returns the session, None if its hold does not fit.
+    offer: the budget that its header reads. Returns the runs that have come to the engine by that,
+    in standing order; None if the hold does not fit.
     """
     hold = pools.head(m, next(pool for pool in e.pools if pool.queue))
     assert hold is not None
@@ -160,14 +161,10 @@ def _admit_head(m: Machine, e: Engine, offer: float) -> Session | None:
     if not pools.fits(asked):
         return None
     e.admitted += 1
+    before = list(e.runs)
     pools.admit(m, hold, asked)
     resume_ready(m)
-    return hold.session
-
-
-def _run_at(e: Engine, session: Session) -> Run | None:
-    run = session.stands
-    return run if isinstance(run, Run) and run.engine is e else None
+    return in_order([run for run in e.runs if run not in before])
 
 
 def _exclusive_prefill(m: Machine, e: Engine, s: Admit) -> None:
@@ -184,16 +181,16 @@ def _exclusive_prefill(m: Machine, e: Engine, s: Admit) -> None:
             if run not in e.runs:
                 break
     while e.left > 0 and _may_admit(m, e, s):
-        session = _admit_head(m, e, e.budget)
-        if session is None:
+        newcomers = _admit_head(m, e, e.budget)
+        if newcomers is None:
             return
-        run_here = _run_at(e, session)
-        if run_here is not None and not run_here.is_decode:
-            e.batch = {}
-            _serve(m, run_here)
-            return
-        if run_here is not None and not prefills:
-            _serve(m, run_here)
+        for run in newcomers:
+            if not run.is_decode:
+                e.batch = {}
+                _serve(m, run)
+                return
+            if not prefills and e.left > 0:
+                _serve(m, run)
 
 
 # ---------------------------------------------------------------- the iteration

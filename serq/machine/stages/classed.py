@@ -76,7 +76,6 @@ class ClassedRuns:
         self._batch: list[Run | Segment] = []
         self._given: dict[Run, float] = {}
         self._apart = False
-        self._newest: Run | None = None
         # Sum over prefills of min(remaining, each) for a cap that never changes.
         self._wanted = 0.0
         self._prefill_memory = 0.0
@@ -100,7 +99,6 @@ class ClassedRuns:
         return sum(1 if isinstance(item, Run) else item.served for item in self._batch)
 
     def add(self, run: Run) -> None:
-        self._newest = run
         if not run.is_whole():
             self.engine.use_plain()
             self.engine.residents.add(run)
@@ -135,11 +133,6 @@ class ClassedRuns:
 
     def batch_memory(self, decode: bool) -> float:
         return sum((item.memory for item in self._batch if isinstance(item, Segment) == decode), 0.0)
-
-    def newest(self, session: Session) -> Run | None:
-        """The run that the session has just brought."""
-        run = self._newest
-        return run if run is not None and run.session is session else None
 
     def _want(self, run: Run) -> float:
         return min(run.remaining, self.engine.each_constant)

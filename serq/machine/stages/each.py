@@ -40,11 +40,6 @@ class EachRun:
     def add(self, run: Run) -> None:
         self._runs[run] = None
 
-    def newest(self, session: Session) -> Run | None:
-        """The run that the session has just brought."""
-        run = next(reversed(self._runs))
-        return run if run.session is session else None
-
     def work(self) -> float:
         return sum((run.remaining for run in self._runs), 0.0)
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import inf
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from serq.ir.expr import Num
 from serq.ir.schedule import Admit
@@ -66,6 +66,7 @@ class EngineMember(StageMember):
         self.admitted = 0
         self.refused = False
         self.forming = False
+        self._newcomers: list[Run] = []
         self.fruitless = False
         self.short_at = -1
         self._started = 0.0
@@ -168,6 +169,8 @@ class EngineMember(StageMember):
         self.joined += 1
         self.decoding += run.is_decode
         self.unfinished += work
+        if self.forming:
+            self._newcomers.append(run)
         self.residents.add(run)
 
     def is_decode(self, session: Session) -> bool:
@@ -377,11 +380,12 @@ class EngineMember(StageMember):
         statement: Admit,
     ) -> None:
         while self.left > 0 and not self.refused and self._may_admit(condition, statement):
-            run = self._admit_head(self.left)
-            if run is False:
+            newcomers = self._admit_head(self.left)
+            if newcomers is None:
                 return
-            if run is not None and (allowed is None or allowed(run)):
-                self.residents.serve(run)
+            for run in newcomers:
+                if self.left > 0 and run.session.stage is self and (allowed is None or allowed(run)):
+                    self.residents.serve(run)
 
     def _may_admit(self, condition: Callable[[], float] | None, statement: Admit) -> bool:
         if condition is not None:
@@ -392,11 +396,12 @@ class EngineMember(StageMember):
                 return False
         return any(pool.queued_count for pool in self._lines)
 
-    def _admit_head(self, offer: float) -> Run | Literal[False] | None:
+    def _admit_head(self, offer: float) -> list[Run] | None:
         """Admit the head of the first queue with waiting holds.
 
-        offer: the budget that its header reads. Returns its run at this engine, None if it went
-        elsewhere, False if it does not fit.
+        offer: the budget that its header reads. Returns the runs that come to this engine before all
+        is quiet again, its own and those of sessions that go on because of it, in standing order;
+        None if it does not fit.
         """
         waiting = next(pool for pool in self._lines if pool.queued_count).head()
         assert waiting is not None
@@ -404,16 +409,14 @@ class EngineMember(StageMember):
         needs = waiting.needs()
         self._offer = None
         if not fits(needs):
-            return False
+            return None
         machine = self.machine
         machine.holds.admit(waiting, needs)
         self.admitted += 1
-        session = waiting.session
-        machine.make_ready(session)
+        self._newcomers = []
+        machine.make_ready(waiting.session)
         machine.resume_ready()
-        if session.stage is not self:
-            return None
-        return self.residents.newest(session) or self.residents.find(session)
+        return sorted(self._newcomers, key=lambda r: r.order)
 
     def exclusive(self, condition: Callable[[], float] | None, statement: Admit) -> None:
         """One prefill alone, or decodes only; a prefill that can be admitted replaces the decodes."""
@@ -424,16 +427,15 @@ class EngineMember(StageMember):
         if not prefilling and not self.residents.serve_decodes():
             self.visit_each().serve_decodes()
         while self.left > 0 and self._may_admit(condition, statement):
-            run = self._admit_head(budget)
-            if run is False:
+            newcomers = self._admit_head(budget)
+            if newcomers is None:
                 return
-            if run is None:
-                continue
-            if not run.is_decode:
-                # Who came may have changed how the residents are kept.
-                self.residents.take_back()
-                self.left = budget
-                self.residents.serve(run)
-                return
-            if not prefilling:
-                self.residents.serve(run)
+            for run in newcomers:
+                if not run.is_decode:
+                    # Who came may have changed how the residents are kept.
+                    self.residents.take_back()
+                    self.left = budget
+                    self.residents.serve(run)
+                    return
+                if not prefilling and self.left > 0:
+                    self.residents.serve(run)
