@@ -197,6 +197,19 @@ def test_units_given_back_in_an_admission_let_others_into_the_same_batch() -> No
     assert starts(source) == [0]
 
 
+def test_who_comes_because_of_an_admission_is_served_in_it() -> None:
+    """A is admitted, gives both its pools back and so lets B through: their runs are newcomers alike."""
+    source = program(
+        "hold p (cost(p, 1)) { branch (serial == 0) { hold slots (cost(slots, 1)) { } } else { } }"
+        "run e decode (cost(e, 2));",
+        "pool p { cap 1; }",
+        "pool slots on e { }",
+        arrive="batch(2)",
+        engine=engine("advance running; admit waiting;", more="slots cap 2;"),
+    )
+    assert batches(source) == "A d1 B d1 · A d1 B d1"
+
+
 def test_engines_try_once_at_an_instant_and_in_order() -> None:
     """`f` stands before `e`, which hands it a session when `f` has had its turn."""
     late = program(

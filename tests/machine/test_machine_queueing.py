@@ -88,7 +88,10 @@ def test_a_closed_population() -> None:
     source = f"""fn main() {{
       stage desk : fifo;
       stage away : delay;
-      workload {{ arrive closed({clients}); session {{ loop {{ run away (cost(away, ~exp({think}))); turn; }} }} }}
+      workload {{
+        arrive closed({clients});
+        session {{ loop {{ run away (cost(away, ~exp({think}))); turn; }} }}
+      }}
       server {{ run desk (cost(desk, ~exp(1))); }}
     }}"""
     compiled = serq.compile(source=source)

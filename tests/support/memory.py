@@ -1,4 +1,4 @@
-"""Random programs of the MEMORY language: pools of every kind, holds that grow, cache, lease and are preempted.
+"""Random programs of the MEMORY language: pools of every kind, holds that grow, cache, lease, lose.
 
 As in `tests.support.programs`, everything is deterministic and times and amounts are sums of powers
 of two, so that two ways of running one program can be compared to the last digit.

@@ -51,6 +51,7 @@ def of_session(m: Machine, s: Session, draws: Stream | None = None) -> Here:
 
 
 def is_true(e: Expr, here: Here) -> bool:
+    """Whether `e` counts as true: any number but 0."""
     return value(e, here) != 0
 
 

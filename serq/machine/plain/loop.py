@@ -70,8 +70,8 @@ def build(program: Program, settings: Settings) -> Machine:
     m = Machine(program, settings)
     for stage in program.stages:
         m.stages[stage.name] = [_stage(stage, i) for i in _indices(stage.size)]
-    for pool in program.pools:
-        m.pools[pool.name] = [Pool(pool, i, PoolTally(pool.name, i)) for i in _indices(pool.size)]
+    for rule in program.pools:
+        m.pools[rule.name] = [Pool(rule, i, PoolTally(rule.name, i)) for i in _indices(rule.size)]
     for e in m.engines():
         for pool in m.all_pools():
             mine = e.tally.index is None or pool.index == e.tally.index
@@ -237,9 +237,9 @@ def _end_warmup(m: Machine) -> None:
         tally = stage.tally
         stage.tally = StageTally(tally.name, tally.index, tally.is_engine, iterations=tally.iterations)
     for pool in m.all_pools():
-        tally = pool.tally
-        tally.used_area = tally.cached_area = tally.queue_area = tally.holders_area = tally.wait_sum = 0.0
-        tally.queue_admissions = 0
+        kept = pool.tally
+        kept.used_area = kept.cached_area = kept.queue_area = kept.holders_area = kept.wait_sum = 0.0
+        kept.queue_admissions = 0
     m.live_area = 0.0
     m.ended = m.turns = 0
 

@@ -1,7 +1,11 @@
-"""Holds and pools: admission, caches, growth and preemption (semantics, sections 5 to 7)."""
+"""Holds and pools: admission, caches, growth and preemption (semantics, sections 5 to 7).
+
+It is one file: every rule about units, from asking to losing them.
+"""
 
 from __future__ import annotations
 
+from inspect import GEN_RUNNING, getgeneratorstate
 from math import inf
 
 from attrs import evolve, frozen
@@ -65,8 +69,8 @@ def _is_lasting(e: Expr) -> bool:
 def _amount(m: Machine, hold: Hold, pool: Pool, asked: Expr) -> float:
     amount = value(asked, of_session(m, hold.session))
     if not amount >= 0:
-        facts = {"name": pool.rule.name, "value": show(amount)}
-        m.fail("SQ0613", hold.statement.at, session=hold.session, **facts)
+        s, name = hold.session, pool.rule.name
+        m.fail("SQ0613", hold.statement.at, session=s, name=name, value=show(amount))
     return amount
 
 
@@ -99,6 +103,7 @@ def needs(m: Machine, hold: Hold) -> list[Need]:
 
 
 def fits(asked: list[Need]) -> bool:
+    """Whether every part of a hold has room now."""
     return all(need.pool.has_room(need.room) for need in asked)
 
 
@@ -349,8 +354,10 @@ def load(m: Machine, s: Session, pool: Pool, tokens: float, at: Span | None) -> 
     """`tokens` more of the innermost hold are computed: they came from elsewhere."""
     part = growing(m, s, pool, at)
     if part.position + tokens > part.units:
-        facts = {"value": show(tokens), "units": show(part.units), "position": show(part.position)}
-        m.fail("SQ0614", at, session=s, name=pool.rule.name, **facts)
+        m.fail(
+            "SQ0614", at, session=s, name=pool.rule.name, value=show(tokens), units=show(part.units),
+            position=show(part.position),
+        )  # fmt: skip
     part.position += tokens
     part.hold.advanced = True
 
@@ -396,7 +403,7 @@ def preempt(m: Machine, part: Part) -> None:
     hold.pools = [pool_at(p.place, of_session(m, s)) for p in hold.statement.parts]
     hold.joined, hold.returned = m.now, rule.requeue == "head"
     _wait(hold)
-    if s.program.gi_running:  # it is the grower itself
+    if getgeneratorstate(s.program) == GEN_RUNNING:  # it is the grower itself
         serve_queues(m)
         raise Preempted(hold)
     s.program.throw(Preempted(hold))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator
+from contextlib import suppress
 
 from serq.diagnostics import InternalError
 from serq.ir.server import (
@@ -63,16 +64,15 @@ def create(m: Machine) -> None:
 
 
 def workload_of(m: Machine) -> Workload:
+    """The workload, which every program with sessions has."""
     if m.program.workload is None:
         raise InternalError("a program without a workload has no sessions")
     return m.program.workload
 
 
 def _client(m: Machine, s: Session, workload: Workload) -> Steps:
-    try:
+    with suppress(Ended):
         yield from block(m, s, workload.session, s.draws)
-    except Ended:
-        pass
 
 
 def resume_ready(m: Machine) -> None:
@@ -107,6 +107,7 @@ def _end(m: Machine, s: Session) -> None:
 
 
 def block(m: Machine, s: Session, statements: Block, draws: Stream) -> Steps:
+    """One statement after the other."""
     for statement in statements:
         yield from perform(m, s, statement, draws)
 

@@ -1,4 +1,7 @@
-"""What there is while a program runs (semantics, section 1). No total is kept: all are summed when read."""
+"""What there is while a program runs (semantics, section 1). No total is kept: all are summed when read.
+
+It is one file, so that the whole state can be seen at once.
+"""
 
 from __future__ import annotations
 

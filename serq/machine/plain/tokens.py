@@ -11,6 +11,7 @@ from serq.machine.plain.state import Engine, Machine, Session, Tokens
 
 
 def start_turn(m: Machine, s: Session) -> None:
+    """A turn begins now, without a token."""
     m.turns += 1
     s.attributes["turn_no"] += 1.0
     s.tokens = Tokens(m.now, under_way=True)
