@@ -94,6 +94,7 @@ def run(
     arrivals: int | None = None,
     trace: str | os.PathLike[str] | None = None,
     pedantic: bool = False,
+    plain: bool = False,
     progress: Callable[[float], None] | None = None,
 ) -> Report:
     """Execute a program up to `horizon`, judge its claims on the way, and report.
@@ -102,8 +103,9 @@ def run(
     units; statistics cover the time between them, claims the whole run. seed: whole, at least 0;
     the same seed gives the same run. arrivals: run until so many sessions have come and gone
     (streams only: `poisson`, `renewal`). trace: a file of turns in place of the program's. pedantic:
-    tell of every claim that holds whether its premise ever came true. progress: called now and then
-    with the clock.
+    tell of every claim that holds whether its premise ever came true. plain: run on the plain machine,
+    which is written to be read, gives the same report, is slow, and does not look at premises. progress:
+    called now and then with the clock.
     Raises ProgramError when a setting has no meaning (SQ092x), when the program is refused, or
     when its run cannot go on (SQ06xx).
     """
@@ -115,7 +117,7 @@ def run(
     if trace is not None:
         program = with_trace(program, os.fspath(trace))
     try:
-        return _run(program, horizon, warmup, seed, arrivals, pedantic, progress)
+        return _run(program, horizon, warmup, seed, arrivals, pedantic, plain, progress)
     except ProgramError as error:
         raise _with_source(error, program) from error.__cause__
 
@@ -151,6 +153,7 @@ def _run(
     seed: int,
     arrivals: int | None,
     pedantic: bool,
+    plain: bool,
     progress: Callable[[float], None] | None,
 ) -> Report:
     """Machine, claims, report: each sees only what the one before hands on."""
@@ -161,7 +164,12 @@ def _run(
 
     whole = None if arrivals is None else int(arrivals)
     settings = Settings(float(horizon), float(warmup), int(seed), whole)
-    record = run_program(program, settings, [Judge(program, pedantic)], progress=progress)
+    if plain:
+        from serq.machine.plain.loop import run_plain
+
+        record = run_plain(program, settings, progress=progress)
+    else:
+        record = run_program(program, settings, [Judge(program, pedantic)], progress=progress)
     return make_report(record, __version__)
 
 

@@ -32,6 +32,8 @@ def used_at(at: Span, use: Span) -> Span:
 
 # A chain of uses longer than this is shown by its first and last members.
 _SHOWN_USES = 4
+MOST_COMPARED = 100_000
+"""Names that a program's unknown names are compared with, all in all; beyond, nothing is proposed."""
 
 
 @define
@@ -46,6 +48,7 @@ class Complaints:
     skipped: frozenset[str] = frozenset()
     complete: bool = True
     _said: set[tuple[object, ...]] = field(factory=set)
+    _compared: int = 0
 
     def say(
         self,
@@ -79,7 +82,8 @@ class Complaints:
         if (code, name) in self._said:
             return
         self._said.add((code, name))
-        near = closest(name, known)
+        self._compared += len(known)
+        near = closest(name, known) if self._compared <= MOST_COMPARED else None
         if near is None:
             self.say(code, at, name=name, **facts)
             return

@@ -262,6 +262,7 @@ class Holds:
         if held.preempted_at >= position:
             pool.stuck.setdefault(s.serial, held.code.statement.at)
         for inner in reversed(s.holds[s.holds.index(held) :]):
+            inner.advanced = True  # what is allocated and not computed is lost
             for inner_part in list(inner.parts.values()):
                 self._give_back(inner_part)
             s.holds.remove(inner)

@@ -137,6 +137,7 @@ def _replacements(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 @click.option("--dump", metavar="DIR", help="Write every sample and gauge as CSV files into DIR.")
 @click.option("--pedantic", is_flag=True, help="Say doubts too, and which claims hold vacuously.")
+@click.option("--plain", is_flag=True, help="Run on the plain machine: slow, short, written to be read.")
 def run_file(
     file: str,
     inputs: tuple[str, ...],
@@ -150,6 +151,7 @@ def run_file(
     as_json: bool,
     dump: str | None,
     pedantic: bool,
+    plain: bool,
 ) -> int:
     """Run a program (FILE, "-" for standard input, or a .json written by `serq ir`) and report.
 
@@ -175,6 +177,7 @@ def run_file(
             arrivals=arrivals,
             trace=trace,
             pedantic=pedantic,
+            plain=plain,
             progress=progress,
         )
     if dump is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
@@ -51,6 +52,8 @@ def load_program(
             raise TypeError(f"inputs and definitions are named by text, not {type(name).__name__}")
         if not isinstance(value, str | int | float) or (defs and name in defs and not isinstance(value, str)):
             raise TypeError(f"the value of `{name}` cannot be of type {type(value).__name__}")
+        if isinstance(value, int) and abs(value) > sys.float_info.max:
+            raise ValueError(f"the value of `{name}` is too large for a number of the language")
     name = "<program>" if path is None else os.fspath(path)
     try:
         if source is None and name.endswith(".json"):

@@ -14,7 +14,10 @@ _MOST_SHOWN = 20
 
 def complain(diagnostics: Sequence[Diagnostic]) -> None:
     """The first complaints on standard error; somebody who has mended those asks again."""
-    for d in diagnostics[:_MOST_SHOWN]:
+    shown = list(diagnostics)
+    if len(shown) > _MOST_SHOWN:  # what refuses the program must not be lost among doubts
+        shown.sort(key=lambda d: d.severity != "error")
+    for d in shown[:_MOST_SHOWN]:
         print(show_diagnostic(d), file=sys.stderr)
     if (more := len(diagnostics) - _MOST_SHOWN) > 0:
         print(f"… and {more} more", file=sys.stderr)

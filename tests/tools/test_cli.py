@@ -461,3 +461,9 @@ def test_serq_debug_shows_where_a_defect_is(write: Write, monkeypatch: pytest.Mo
     monkeypatch.setenv("SERQ_DEBUG", "1")
     with pytest.raises(KeyError, match="nonsense"):
         run_command(["check", str(write(GOOD))])
+
+
+def test_an_error_is_not_lost_among_doubts(ask: Ask, write: Write) -> None:
+    said = ask("check", write("fn main() {\n" + "  let a = 1;\n" * 40 + "  let b = zzz;\n}\n"))
+    assert said.code == 1
+    assert "error[SQ0204]" in said.err.splitlines()[0]

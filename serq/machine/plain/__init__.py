@@ -5,6 +5,6 @@ does can be checked against the text sentence by sentence. A run on it leaves th
 the fast machine, to the last event; tests hold the two against each other.
 In: a checked `Program` and `Settings`. Out: a `RunRecord`, claims included. Imports: `serq.ir`, the
 data files of `serq.machine` (records, draws, values, trace).
-Read in this order: `state` (what there is), `evaluate`, `lines`, `pools`, `tokens`, `sessions`,
+Read in this order: `state` (what there is), `evaluate`, `lines`, `caches`, `pools`, `tokens`, `sessions`,
 `engines`, `claims`, `loop`.
 """

@@ -7,7 +7,7 @@ from math import inf
 from serq.diagnostics import InternalError
 from serq.ir.expr import Expr
 from serq.ir.schedule import Admit, Advance, ExclusivePrefill, ScheduleBranch, ScheduleStatement, SetRegister
-from serq.machine.plain import pools, tokens
+from serq.machine.plain import caches, pools, tokens
 from serq.machine.plain.evaluate import Here, in_order, is_true, limits, share, value
 from serq.machine.plain.sessions import resume_ready
 from serq.machine.plain.state import Engine, Growth, Machine, Run
@@ -124,7 +124,7 @@ def _make_memory(m: Machine, run: Run, n: float) -> bool:
         if run not in e.runs:
             return False
     if more > 0:
-        pools.enlarge(m, part, more)
+        caches.enlarge(m, part, more)
     return True
 
 
@@ -140,6 +140,8 @@ def _admit(m: Machine, e: Engine, s: Admit) -> None:
         for run in newcomers:
             if e.left > 0 and run in e.runs and (s.only is None or is_true(s.only, _about(m, run))):
                 _serve(m, run)
+                if run not in e.runs:
+                    return
 
 
 def _may_admit(m: Machine, e: Engine, s: Admit) -> bool:
@@ -173,7 +175,7 @@ def _exclusive_prefill(m: Machine, e: Engine, s: Admit) -> None:
     for run in prefills:
         if run in e.runs:
             _serve(m, run)
-            if run in e.batch:
+            if run in e.batch or run not in e.runs:
                 return
     for run in in_order(e.runs) if not prefills else ():
         if e.left > 0 and run in e.runs:

@@ -8,19 +8,17 @@ from __future__ import annotations
 from inspect import GEN_RUNNING, getgeneratorstate
 from math import inf
 
-from attrs import evolve, frozen
+from attrs import frozen
 
 from serq.ir.expr import Expr, Observable, RegisterRead, Var, walk
 from serq.ir.server import Hold as HoldStatement
-from serq.machine.plain import lines
-from serq.machine.plain.evaluate import Here, is_true, of_session, pool_at, value
+from serq.machine.plain import caches, lines
+from serq.machine.plain.evaluate import Here, of_session, pool_at, value
 from serq.machine.plain.state import (
     Ended,
-    Entry,
     Growth,
     Hold,
     Job,
-    Line,
     Machine,
     Part,
     Pool,
@@ -116,7 +114,7 @@ def serve_queues(m: Machine) -> bool:
     for pool in m.all_pools():
         while pool.growths and pool.has_room(pool.growths[0].units, pool.growths[0].part):
             growth = pool.growths.pop(0)
-            enlarge(m, growth.part, growth.units)
+            caches.enlarge(m, growth.part, growth.units)
             if growth.run is None:
                 _make_ready(m, growth.part.hold.session)
             else:
@@ -144,14 +142,14 @@ def admit(m: Machine, hold: Hold, asked: list[Need]) -> None:
         if hold.statement.reuse is not None:
             # A bound below 0, or not a number, lets nothing be reused.
             reuse = max(0.0, value(hold.statement.reuse, of_session(m, s)))
-        consumed = [_consume(need.pool, s, need.pool.round_down(reuse)) for need in asked]
+        consumed = [caches.consume(need.pool, s, need.pool.round_down(reuse)) for need in asked]
         s.attributes["cached"] = max(consumed)
     for need, position in zip(asked, consumed, strict=True):
         part = Part(hold, need.pool, need.room, position)
         hold.parts.append(part)
         need.pool.parts.append(part)
         need.pool.tally.admissions += 1
-        enlarge(m, part, need.units)
+        caches.enlarge(m, part, need.units)
     s.holds.append(hold)
     _make_ready(m, s)
 
@@ -159,91 +157,6 @@ def admit(m: Machine, hold: Hold, asked: list[Need]) -> None:
 def _make_ready(m: Machine, s: Session) -> None:
     s.stands = None
     m.ready.append(s)
-
-
-# ---------------------------------------------------------------- the cache
-
-
-def _consume(pool: Pool, s: Session, most: float) -> float:
-    """The session's entry is used, up to `most` units; what is left of it is dead."""
-    entry = pool.entry_of(s)
-    if entry is None:
-        return 0.0
-    used = min(entry.units, most)
-    entry.units -= used
-    entry.owner, entry.copied = object(), s.attributes.copy()
-    if entry.units <= 0:
-        pool.entries.remove(entry)
-    return used
-
-
-def leave(m: Machine, pool: Pool, s: Session, units: float) -> None:
-    """A prefix stays behind, in place of the session's entry; no units change nothing."""
-    if units > 0:
-        drop(pool, s)
-        pool.entries.append(Entry(s, units, m.now, m.take_number(), s.attributes.copy(), owner=s))
-
-
-def drop(pool: Pool, s: Session) -> None:
-    """The session's own entry goes."""
-    entry = pool.entry_of(s)
-    if entry is not None:
-        pool.entries.remove(entry)
-
-
-def enlarge(m: Machine, part: Part, units: float) -> None:
-    """Allocate more to a part, for which there is room once enough is evicted."""
-    make_room(m, part.pool, units)
-    part.units += units
-
-
-def make_room(m: Machine, pool: Pool, units: float) -> None:
-    """Evict prefixes, the least first, until `units` more fit beside those that stay."""
-    while pool.entries and pool.used + units + pool.cached > pool.rule.cap:
-
-        def rank(entry: Entry) -> tuple[list[float], int]:
-            here = Here(m, entry.session, entry.attributes, m.draws, subject=entry)
-            return [value(key, here) for key in pool.rule.evict_keys or ()], entry.number
-
-        _evict(m, pool, min(pool.entries, key=rank))
-
-
-def _evict(m: Machine, pool: Pool, entry: Entry) -> None:
-    """The entry goes, or its last block."""
-    gone = entry.units if pool.rule.block is None else min(entry.units, pool.rule.block)
-    if pool.rule.spill is not None:
-        _spill(m, pool, evolve(entry, units=gone))
-    pool.tally.evicted_units += gone
-    entry.units -= gone
-    if entry.units <= 0:
-        pool.tally.evicted_entries += 1
-        pool.entries.remove(entry)
-
-
-def _spill(m: Machine, pool: Pool, piece: Entry) -> None:
-    """What is evicted appears in the tier at once; the job that carries it keeps nobody waiting.
-
-    Room is made in the tier for what is there before, so that the last piece may exceed its cap.
-    """
-    spill = pool.rule.spill
-    assert spill is not None
-    here = Here(m, piece.session, piece.attributes, m.draws, subject=piece)
-    if not is_true(spill.condition, here):
-        return
-    pool.tally.spills += 1
-    work = value(spill.work, here)
-    tiers, stages, index = m.pools[spill.tier], m.stages[spill.via], pool.index or 0
-    tier = tiers[index] if len(tiers) > 1 else tiers[0]
-    stage = stages[index] if len(stages) > 1 else stages[0]
-    make_room(m, tier, 0.0)
-    entry = tier.entry_of(piece.owner)
-    if entry is not None:
-        tier.entries.remove(entry)
-    units = piece.units + (entry.units if entry else 0.0)
-    tier.entries.append(evolve(piece, units=units, released=m.now, number=m.take_number()))
-    if work > 0:
-        assert isinstance(stage, Line)
-        lines.join(m, stage, None, work)
 
 
 # ---------------------------------------------------------------- giving back
@@ -260,7 +173,7 @@ def give_back(m: Machine, part: Part) -> None:
         left = min(value(cache, of_session(m, s, s.draws)), computed)
     pool.parts.remove(part)
     if cache is not None:
-        leave(m, pool, s, pool.round_down(left))
+        caches.leave(m, pool, s, pool.round_down(left))
 
 
 def give_all_back(m: Machine, hold: Hold) -> None:
@@ -346,7 +259,7 @@ def grow(m: Machine, s: Session, pool: Pool, units: float, at: Span | None) -> b
             pool.growths.append(s.stands)
             return True
         preempt(m, victim)
-    enlarge(m, part, units)
+    caches.enlarge(m, part, units)
     return False
 
 
@@ -398,6 +311,7 @@ def preempt(m: Machine, part: Part) -> None:
         pool.stuck.add(s.serial)
     hold.preempted_at = position
     for inner in reversed(s.holds[s.holds.index(hold) :]):
+        inner.advanced = True  # only what is computed may stay behind
         give_all_back(m, inner)
     s.attributes["computed"] = position
     hold.pools = [pool_at(p.place, of_session(m, s)) for p in hold.statement.parts]

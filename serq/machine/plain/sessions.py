@@ -26,7 +26,7 @@ from serq.ir.server import Hold as HoldStatement
 from serq.ir.server import Run as RunStatement
 from serq.ir.workload import Closed, Workload
 from serq.machine.draws import Stream
-from serq.machine.plain import lines, pools, tokens
+from serq.machine.plain import caches, lines, pools, tokens
 from serq.machine.plain.evaluate import Here, of_session, pool_at, stage_at, value
 from serq.machine.plain.state import Ended, Engine, Machine, Pool, Preempted, Run, Session, Tokens
 from serq.source import Span
@@ -138,7 +138,7 @@ def perform(m: Machine, s: Session, statement: Statement, draws: Stream) -> Step
         case Release(place=place):
             pools.release(m, s, pool_at(place, here))
         case Drop(place=place):
-            pools.drop(pool_at(place, here), s)
+            caches.drop(pool_at(place, here), s)
         case Branch(then=then, otherwise=otherwise):
             yield from block(m, s, then if _guard(m, s, statement, here) else otherwise, draws)
         case While(body=body):

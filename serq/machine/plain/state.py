@@ -333,8 +333,8 @@ class Machine:
     """A program under way.
 
     forming: the engine that forms a batch now. on_iteration: who wants to see each iteration as it
-    starts. still: gaps between arrivals, one after
-    the other, that did not move the clock.
+    starts. still: gaps between arrivals, one after the other, that did not move the clock. replaced:
+    when sessions of a closed population came for others, at the present instant.
     """
 
     program: Program

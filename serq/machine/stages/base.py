@@ -70,6 +70,7 @@ class StageMember:
         tally.wait_sum += started - joined
         tally.service_sum += self.machine.now - started
         if session is not None:
+            session.stage = None
             self.machine.make_ready(session)
 
     def end_warmup(self) -> None:

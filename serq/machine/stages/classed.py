@@ -296,12 +296,10 @@ class ClassedRuns:
         e.attention += n * (position + n / 2)
         return True
 
-    def serve(self, run: Run) -> None:
-        """Give one run, just admitted, what it may have of the budget that is left."""
+    def serve(self, run: Run) -> bool:
+        """Give a newcomer what it may have of the budget that is left; False if it was preempted itself."""
         if not run.is_decode:
-            if not self._serve_prefill(run):
-                self.engine.visit_each().serve(run)
-            return
+            return self._serve_prefill(run) or self.engine.visit_each().serve(run)
         segment = run.segment
         at = self.segments.index(segment)
         if segment.count > 1:
@@ -311,8 +309,7 @@ class ClassedRuns:
                 at += 1
             if self.segments[at].count > 1:
                 self._split(at, 1)
-        if not self._serve_segment(at):
-            self.engine.visit_each().serve(run)
+        return self._serve_segment(at) or self.engine.visit_each().serve(run)
 
     def serve_first_prefill(self) -> bool:
         """The first prefill gets tokens; False when there is none, or none that finds memory."""

@@ -114,12 +114,13 @@ class EachRun:
         return True
 
     def serve_first_prefill(self) -> bool:
-        """The first prefill that does not wait for memory gets tokens; False when there is none."""
+        """The first prefill that does not wait for memory gets tokens; False when there is none.
+
+        One that is preempted by its own growth is the last to be tried.
+        """
         for run in sorted((r for r in self._runs if not r.is_decode), key=lambda r: r.order):
-            if run in self._runs:
-                self.serve(run)
-                if self._batch:
-                    return True
+            if run in self._runs and (not self.serve(run) or self._batch):
+                return True
         return False
 
     def serve_decodes(self) -> bool:

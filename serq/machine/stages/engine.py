@@ -384,8 +384,11 @@ class EngineMember(StageMember):
             if newcomers is None:
                 return
             for run in newcomers:
-                if self.left > 0 and run.session.stage is self and (allowed is None or allowed(run)):
-                    self.residents.serve(run)
+                if self.left <= 0 or run.session.stage is not self:
+                    continue
+                # Whoever is preempted by its own growth ends the statement.
+                if (allowed is None or allowed(run)) and not self.residents.serve(run):
+                    return
 
     def _may_admit(self, condition: Callable[[], float] | None, statement: Admit) -> bool:
         if condition is not None:
