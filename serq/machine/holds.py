@@ -267,10 +267,10 @@ class Holds:
                 self._give_back(inner_part)
             s.holds.remove(inner)
         s.attributes[COMPUTED] = position
-        s.restart = Preempted(held)
+        s.restart = Preempted(held.asked)
         pools = held.code.pools(s)
         waiting = Waiting(s, held.code, pools, machine.take_number(), machine.now)
-        waiting.preempted_at = position
+        waiting.asked, waiting.preempted_at = held.asked, position
         rule = pool.pool.preempt
         self._wait(waiting, at_head=rule is not None and rule.requeue == "head")
 

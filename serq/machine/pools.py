@@ -62,9 +62,13 @@ class Need:
 
 
 class Waiting:
-    """A hold in a queue. preempted_at: the position at which it was preempted last, -1 for never."""
+    """A hold in a queue.
 
-    __slots__ = ("code", "joined", "number", "pools", "preempted_at", "session")
+    asked: stands for the execution of the `hold` statement, of which a preempted hold is another attempt.
+    preempted_at: the position at which it was preempted last, -1 for never.
+    """
+
+    __slots__ = ("asked", "code", "joined", "number", "pools", "preempted_at", "session")
 
     def __init__(
         self, session: Session, code: HoldCode, pools: list[PoolMember], number: int, now: float
@@ -74,6 +78,7 @@ class Waiting:
         self.pools = pools
         self.number = number
         self.joined = now
+        self.asked = object()
         self.preempted_at = -1.0
 
     def needs(self) -> list[Need]:
@@ -116,15 +121,16 @@ class Part:
 class Held:
     """A hold that was admitted: its parts by pool, fewer as they are released.
 
-    advanced: a growing run or a `load` has moved the position of one of them. preempted_at: as of
-    the hold that waited.
+    advanced: a growing run or a `load` has moved the position of one of them. asked, preempted_at: as
+    of the hold that waited.
     """
 
-    __slots__ = ("admission", "advanced", "code", "parts", "preempted_at", "session")
+    __slots__ = ("admission", "advanced", "asked", "code", "parts", "preempted_at", "session")
 
     def __init__(self, waiting: Waiting, admission: int) -> None:
         self.session = waiting.session
         self.code = waiting.code
+        self.asked = waiting.asked
         self.preempted_at = waiting.preempted_at
         self.admission = admission
         self.advanced = False
@@ -209,7 +215,7 @@ class PoolMember:
         """
         taken = self.used
         if self.pool.reserve_held:
-            taken += sum(max(0.0, p.room - p.units) for p in self.parts if p is not but)
+            taken += sum(max(0.0, p.room - p.units) for p in self.parts if p is not but and not p.leased)
         return taken + room <= self.cap
 
     # ------------------------------------------------------------ the queue

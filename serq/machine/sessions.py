@@ -47,14 +47,14 @@ STATEMENT_LIMIT = 1_000_000
 
 
 class Preempted(BaseException):
-    """Thrown into a session that has lost its hold `held`: the statement starts over.
+    """Thrown into a session that has lost a hold: the statement whose execution `asked` for it starts over.
 
-    Not an Exception, so that nothing but the hold it names will catch it.
+    Not an Exception, so that nothing but that statement will catch it.
     """
 
-    def __init__(self, held: Held) -> None:
+    def __init__(self, asked: object) -> None:
         super().__init__()
-        self.held = held
+        self.asked = asked
 
 
 class Session:
@@ -240,25 +240,34 @@ class SessionWriter:
         code = self.scope.lend("hold", compile_hold(self.machine, s))
         h = self.fresh("h")
         add(f"if m.holds.ask(s, {code}): return True")
-        add("yield")
-        restarts = any(pool.preempt is not None for pool in self.machine.program.pools)
-        if restarts:
+        if any(pool.preempt is not None for pool in self.machine.program.pools):
+            asked, waits = self.fresh("a"), self.fresh("w")
+            add(f"{asked}, {waits} = s.waiting.asked, True")
             add("while True:")
             self.lines.level += 1
-        add(f"{h} = s.holds[-1]")
-        if any(b.kept for b in s.bindings):
-            add(f"{code}.keep(s)")
-        if restarts:
             add("try:")
-            self.indented(s.body)
+            self.lines.level += 1
+            # The hold may be lost before its body has begun; who starts over has been admitted again.
+            add(f"if {waits}:")
+            add(f"    {waits} = False")
+            add("    yield")
+            self._body(s, code, h)
+            self.lines.level -= 1
             add("except Preempted as lost:")
-            add(f"    if lost.held is not {h}: raise")
+            add(f"    if lost.asked is not {asked}: raise")
             add("    continue")
             add("break")
             self.lines.level -= 1
         else:
-            self.block(s.body)
+            add("yield")
+            self._body(s, code, h)
         add(f"m.holds.end(s, {h})")
+
+    def _body(self, s: Hold, code: str, h: str) -> None:
+        self.lines.add(f"{h} = s.holds[-1]")
+        if any(b.kept for b in s.bindings):
+            self.lines.add(f"{code}.keep(s)")
+        self.block(s.body)
 
     def _choose(self, s: Choose) -> None:
         at = self.scope.lend("at", s.at)

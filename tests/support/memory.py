@@ -60,6 +60,9 @@ class MemoryDraft:
         device = "device gpu { }" if where == "alone" else f"device gpu {{ kv cap {cap}; }}"
         engine = engine_text(d, "e", "gpu", places=slots)
         items = [device, engine, *items, self.workload()]
+        if d.chance(4):
+            items[2:2] = ["device card { }", engine_text(d, "f", "card")]
+            d.engines.append("f")
         body = " ".join(self.statement(0) for _ in range(int(d.one("1", "2", "3"))))
         items.append(f"server {{ set x = 0;\n    {body}\n    observe seen = now - t0; observe other = x; }}")
         items += [f"gauge g{n} = {d.number(*d.state(), *d.registers)};" for n in range(int(d.one("0", "1")))]
@@ -138,7 +141,7 @@ class MemoryDraft:
                 names = (*SIZES, *more, "computed", "now", *self.live(), "budget_left(e)", *d.work())
                 return f"observe other = {d.number(*names)};"
             case "growing":
-                return f"run e {d.one('decode', 'prefill')} (cost(e, {self.tokens()})) growing {pool};"
+                return f"{self.run_engine()} growing {pool};"
             case "grow":
                 return f"grow {pool} (cost({pool}, {d.one(*AMOUNTS)}));"
             case "load":
@@ -160,10 +163,14 @@ class MemoryDraft:
         d = self.d
         return d.one("3", "1", "2", "5", "0", "1 + a", *(() if d.taste.whole else ("2.5", "0.5")))
 
+    def run_engine(self) -> str:
+        engine = self.d.one(*self.d.engines)
+        return f"run {engine} {self.d.one('decode', 'prefill')} (cost({engine}, {self.tokens()}))"
+
     def run(self) -> str:
         d = self.d
         if d.chance():
-            return f"run e {d.one('prefill', 'decode')} (cost(e, {self.tokens()}));"
+            return f"{self.run_engine()};"
         line = d.one(*d.lines)
         return f"run {line} (cost({line}, {d.one('1', '0.5', '2', '1 + a', '0.25 * b')}));"
 

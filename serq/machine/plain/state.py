@@ -309,7 +309,8 @@ class Pool:
 
     def has_room(self, room: float, but: Part | None = None) -> bool:
         """Whether `room` more units fit; cached units never count against it (section 5)."""
-        reserved = sum((max(0.0, p.room - p.units) for p in self.parts if p is not but), 0.0)
+        others = [part for part in self.parts if part is not but and not part.leased]
+        reserved = sum((max(0.0, part.room - part.units) for part in others), 0.0)
         return self.used + (reserved if self.rule.reserve_held else 0.0) + room <= self.rule.cap
 
     def entry_of(self, owner: object) -> Entry | None:
