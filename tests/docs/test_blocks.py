@@ -26,8 +26,15 @@ FRAGMENTS = Path(__file__).parent / "fragments"
 FRAGMENT_HORIZON = 20.0
 BLESS = bool(os.environ.get("SERQ_BLESS"))
 
+LONG = {"examples.md", "memory.md"}
+"""Pages whose programs take more than a few seconds together."""
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(DOCS)))
+
+@pytest.mark.parametrize(
+    "page",
+    [pytest.param(p, marks=pytest.mark.slow) if p.name in LONG else p for p in PAGES],
+    ids=lambda p: str(p.relative_to(DOCS)),
+)
 def test_a_page_says_what_happens(page: Path, tmp_path: Path, root: Path) -> None:
     (tmp_path / "examples").symlink_to(root / "examples")
     faults = []

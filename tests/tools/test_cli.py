@@ -321,6 +321,7 @@ def test_a_trace_from_outside_is_replayed(ask: Ask, write: Write) -> None:
 # ---------------------------------------------------------------- programs as JSON
 
 
+@pytest.mark.slow
 def test_a_program_runs_from_json_as_from_its_text(ask: Ask, root: Path, tmp_path: Path) -> None:
     for path in sorted((root / "examples").rglob("*.sq")):
         if path.parent.name == "lib":  # definitions for other programs

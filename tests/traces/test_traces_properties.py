@@ -115,6 +115,7 @@ VALUES = st.recursive(
 )
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.dictionaries(st.text(), VALUES)),
     st.integers(1, 20),
