@@ -99,7 +99,7 @@ FIRST = [
     (36.0, 5.0, 0.0, 2, 2, ((0, 1.0), (1, 1.0))),
     (41.0, 3.0, 0.0, 1, 1, ((1, 1.0),)),
 ]
-"""start, duration, prefilled, decoders, residents, batch, worked out by hand (two requests that arrive at 10 and 20)."""
+"""start, duration, prefilled, decoders, residents, batch: two requests, at 10 and 20, worked out by hand."""
 
 
 @pytest.mark.parametrize("run", [fast, plain])
