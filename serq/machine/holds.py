@@ -81,7 +81,7 @@ class Holds:
         first.tally.queue_admissions += 1
         first.tally.wait_sum += machine.now - waiting.joined
         s.waiting = None
-        held = Held(waiting, self.admissions)
+        held = Held(waiting)
         s.admission = float(self.admissions)
         self.admissions += 1
         consumed = dict.fromkeys(waiting.pools, 0.0)
@@ -198,7 +198,6 @@ class Holds:
                 return True
             self.preempt(victim)
             if victim.held.session is s:
-                self.admit_free()
                 return True
         pool.enlarge(part, units)
         return False
@@ -227,7 +226,9 @@ class Holds:
     def choose_victim(self, pool: PoolMember) -> Part | None:
         """Whose hold is taken when a growth does not fit; None: nobody's, the growth waits.
 
-        In an engine's memory only sessions with a run at that engine are candidates.
+        In an engine's memory only sessions with a run at that engine are candidates. They stand in the
+        order in which they began to hold units here, and would lose their innermost hold; keys read
+        that place as `admission`. The least keys, the last of equals.
         """
         if pool.victim_keys is None:
             return None
@@ -235,13 +236,19 @@ class Holds:
         engine = self._engine_of(pool)
         if engine is not None:
             engine.visit_each()
+        candidates = dict.fromkeys(
+            session for session in pool.holders() if engine is None or session.stage is engine
+        )
+        innermost: dict[Session, Part] = {}
+        for part in pool.parts:
+            if not part.leased and part.held.session in candidates:
+                innermost[part.held.session] = part
         best: Part | None = None
         least: Any = None
-        for part in pool.parts:
-            if part.leased or (engine is not None and part.held.session.stage is not engine):
-                continue
-            rank = (keys(part), -part.held.admission)
-            if best is None or rank < least:
+        for place, part in enumerate(innermost[s] for s in candidates if s in innermost):
+            part.place = place
+            rank = keys(part)
+            if best is None or not least < rank:
                 best, least = part, rank
         return best
 

@@ -7,7 +7,7 @@ behind it waits (semantics, section 5).
 from __future__ import annotations
 
 from collections import OrderedDict, deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from math import ceil, floor, inf
 from typing import TYPE_CHECKING
 
@@ -103,10 +103,10 @@ class Part:
     """What a hold has of one pool.
 
     units: allocated. room: asked for at admission. position: computed tokens. leased: the body is
-    over, the units stay, until `lease_ends`.
+    over, the units stay, until `lease_ends`. place: among the candidates for preemption, as of now.
     """
 
-    __slots__ = ("held", "lease_ends", "leased", "pool", "position", "room", "units")
+    __slots__ = ("held", "lease_ends", "leased", "place", "pool", "position", "room", "units")
 
     def __init__(self, held: Held, pool: PoolMember, units: float, room: float, position: float) -> None:
         self.held = held
@@ -116,6 +116,7 @@ class Part:
         self.position = position
         self.leased = False
         self.lease_ends = inf
+        self.place = 0
 
 
 class Held:
@@ -125,14 +126,13 @@ class Held:
     of the hold that waited.
     """
 
-    __slots__ = ("admission", "advanced", "asked", "code", "parts", "preempted_at", "session")
+    __slots__ = ("advanced", "asked", "code", "parts", "preempted_at", "session")
 
-    def __init__(self, waiting: Waiting, admission: int) -> None:
+    def __init__(self, waiting: Waiting) -> None:
         self.session = waiting.session
         self.code = waiting.code
         self.asked = waiting.asked
         self.preempted_at = waiting.preempted_at
-        self.admission = admission
         self.advanced = False
         self.parts: dict[PoolMember, Part] = {}
 
@@ -196,6 +196,10 @@ class PoolMember:
     def holder_count(self) -> int:
         """Sessions that hold units here, each counted once."""
         return len(self._holders)
+
+    def holders(self) -> Iterable[Session]:
+        """Sessions that hold units here, in the order in which they began to."""
+        return self._holders
 
     def round_up(self, units: float) -> float:
         """To whole blocks."""

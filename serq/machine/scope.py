@@ -56,7 +56,7 @@ QUEUE_VARIABLES = {"waited": "(m.now - w.joined)"}
 
 VICTIM_VARIABLES = {
     "decoding": "w.held.session.decodes()",
-    "admission": "w.held.session.admission",
+    "admission": "w.place",
     "position": "w.position",
 }
 """Variables of a preemption key, with `w` the candidate's part."""

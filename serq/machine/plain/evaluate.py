@@ -35,7 +35,10 @@ T = TypeVar("T")
 
 @frozen
 class Here:
-    """What an expression can see. subject: what a key ranks or a predicate is about."""
+    """What an expression can see.
+
+    subject: what a key ranks or a predicate is about. place: of a candidate for preemption among all.
+    """
 
     machine: Machine
     session: Session | None = None
@@ -43,6 +46,7 @@ class Here:
     draws: Stream | None = None
     engine: Engine | None = None
     subject: Union[Run, Hold, Part, Entry, None] = None
+    place: int = 0
 
 
 def of_session(m: Machine, s: Session, draws: Stream | None = None) -> Here:
@@ -155,8 +159,10 @@ def _variable(name: str, here: Here) -> float:
             return m.arrived
         case "decoding", Run(is_decode=is_decode):
             return is_decode
-        case "admission", Run(session=session) | Part(hold=Hold(session=session)):
+        case "admission", Run(session=session):
             return session.admission
+        case "admission", Part():
+            return here.place
         case "remaining", Run(remaining=remaining):
             return remaining
         case "decoding", Part(hold=Hold(session=Session(stands=stands))):
@@ -230,7 +236,7 @@ def _observable(e: Observable, here: Here) -> float:
             case "free":
                 return pool.rule.cap - pool.used
             case "holders":
-                return pool.holders
+                return len(pool.sessions)
             case "queued":
                 return len(pool.queue)
             case "blocksize":

@@ -214,7 +214,7 @@ def _pass_time(m: Machine, until: float) -> None:
         pool.tally.used_area += pool.used * passed
         pool.tally.cached_area += pool.cached * passed
         pool.tally.queue_area += len(pool.queue) * passed
-        pool.tally.holders_area += pool.holders * passed
+        pool.tally.holders_area += len(pool.sessions) * passed
     for stage in m.all_stages():
         tally = stage.tally
         if stage.present:

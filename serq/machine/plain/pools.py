@@ -133,7 +133,6 @@ def admit(m: Machine, hold: Hold, asked: list[Need]) -> None:
     first.tally.queue_admissions += 1
     first.tally.wait_sum += m.now - hold.joined
     hold.returned, hold.advanced = False, False
-    hold.admission = m.admissions
     s.admission = float(m.admissions)
     m.admissions += 1
     consumed = [0.0 for _ in asked]
@@ -148,6 +147,8 @@ def admit(m: Machine, hold: Hold, asked: list[Need]) -> None:
         part = Part(hold, need.pool, need.room, position)
         hold.parts.append(part)
         need.pool.parts.append(part)
+        if s not in need.pool.sessions:
+            need.pool.sessions.append(s)
         need.pool.tally.admissions += 1
         caches.enlarge(m, part, need.units)
     s.holds.append(hold)
@@ -172,6 +173,8 @@ def give_back(m: Machine, part: Part) -> None:
         computed = part.position if hold.advanced else part.units
         left = min(value(cache, of_session(m, s, s.draws)), computed)
     pool.parts.remove(part)
+    if all(other.hold.session is not s for other in pool.parts):
+        pool.sessions.remove(s)
     if cache is not None:
         caches.leave(m, pool, s, pool.round_down(left))
 
@@ -278,7 +281,8 @@ def load(m: Machine, s: Session, pool: Pool, tokens: float, at: Span | None) -> 
 def choose_victim(m: Machine, pool: Pool) -> Part | None:
     """Whose hold is taken when a growth does not fit; None: nobody's.
 
-    In an engine's memory: of the sessions with a run there. The least keys, then the latest admitted.
+    Sessions stand in the order in which they began to hold units here; each would lose its innermost hold.
+    In an engine's memory only those with a run there are candidates. The least keys, the last of equals.
     """
     rule = pool.rule.preempt
     if rule is None:
@@ -286,15 +290,19 @@ def choose_victim(m: Machine, pool: Pool) -> Part | None:
     owner = pool.rule.memory_of
     engine = None if owner is None else m.stages[owner][pool.index or 0]
 
-    def may_lose(part: Part) -> bool:
-        stands = part.hold.session.stands
-        return not part.leased and (engine is None or (isinstance(stands, Run) and stands.engine is engine))
+    sessions = [
+        s
+        for s in pool.sessions
+        if engine is None or (isinstance(s.stands, Run) and s.stands.engine is engine)
+    ]
+    candidates = [part for s in sessions if (part := innermost(s, pool)) is not None]
 
-    def rank(part: Part) -> tuple[list[float], int]:
-        here = Here(m, part.hold.session, part.hold.session.attributes, subject=part)
-        return [value(key, here) for key in rule.keys], -part.hold.admission
+    def rank(place: int, part: Part) -> tuple[tuple[float, ...], int]:
+        here = Here(m, part.hold.session, part.hold.session.attributes, subject=part, place=place)
+        return tuple(value(key, here) for key in rule.keys), -place
 
-    return min(filter(may_lose, pool.parts), key=rank, default=None)
+    ranked = {rank(place, part): part for place, part in enumerate(candidates)}
+    return ranked[min(ranked)] if ranked else None
 
 
 def preempt(m: Machine, part: Part) -> None:
@@ -318,7 +326,6 @@ def preempt(m: Machine, part: Part) -> None:
     hold.joined, hold.returned = m.now, rule.requeue == "head"
     _wait(hold)
     if getgeneratorstate(s.program) == GEN_RUNNING:  # it is the grower itself
-        serve_queues(m)
         raise Preempted(hold)
     s.program.throw(Preempted(hold))
 

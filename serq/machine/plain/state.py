@@ -246,7 +246,6 @@ class Hold:
     joined: float
     returned: bool = False
     parts: list[Part] = field(factory=list)
-    admission: int = -1
     advanced: bool = False
     preempted_at: float = -1.0
 
@@ -284,12 +283,13 @@ class Entry:
 
 @define(eq=False)
 class Pool:
-    """One pool, or one member of a family."""
+    """One pool, or one member of a family. sessions: who holds units, in the order they began to."""
 
     rule: PoolRule
     index: int | None
     tally: PoolTally
     parts: list[Part] = field(factory=list)
+    sessions: list[Session] = field(factory=list)
     queue: list[Hold] = field(factory=list)
     growths: list[Growth] = field(factory=list)
     entries: list[Entry] = field(factory=list)
@@ -302,10 +302,6 @@ class Pool:
     @property
     def cached(self) -> float:
         return sum((entry.units for entry in self.entries), 0.0)
-
-    @property
-    def holders(self) -> int:
-        return len({part.hold.session.serial for part in self.parts})
 
     def has_room(self, room: float, but: Part | None = None) -> bool:
         """Whether `room` more units fit; cached units never count against it (section 5)."""

@@ -343,7 +343,7 @@ class ClassedRuns:
                 self._apply_prefill(item, done)
                 continue
             segments += 1
-            for run in item.served_fresh:
+            for run in sorted(item.served_fresh, key=lambda r: r.order):
                 e.add_token(run.session)
                 run.counted += 1
             older = item.served - len(item.served_fresh)
