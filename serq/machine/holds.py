@@ -146,17 +146,15 @@ class Holds:
         self._give_back(part)
 
     def release(self, s: Session, pool: PoolMember) -> None:
-        """Give the innermost hold's units on `pool` back now, or end a lease; else do nothing."""
-        for held in reversed(s.holds):
-            if pool in held.parts:
-                self._give_back(held.parts[pool])
-                self.admit_free()
-                return
-        for part in reversed(s.leases):
-            if part.pool is pool:
-                self._end_lease(part)
-                self.admit_free()
-                return
+        """Give the innermost hold's units on `pool` back now, or end a lease; who fits is admitted."""
+        part = next((held.parts[pool] for held in reversed(s.holds) if pool in held.parts), None)
+        if part is not None:
+            self._give_back(part)
+        else:
+            lease = next((part for part in reversed(s.leases) if part.pool is pool), None)
+            if lease is not None:
+                self._end_lease(lease)
+        self.admit_free()
 
     def drop(self, s: Session, pool: PoolMember) -> None:
         """Discard the session's own cache entry."""

@@ -294,13 +294,14 @@ class Machine:
                 engine.try_iteration()
         for read, series in self._gauges:
             value = read()
-            values = series.values
+            values, times = series.values, series.times
+            if values and value != values[-1] and times[-1] == self.now:
+                # The instant went on: only what is the case at its end counts.
+                values.pop()
+                times.pop()
             if not values or value != values[-1]:
-                if values and series.times[-1] == self.now:
-                    values[-1] = value
-                else:
-                    series.times.append(self.now)
-                    values.append(value)
+                times.append(self.now)
+                values.append(value)
 
     def make_ready(self, session: Session) -> None:
         self._ready.append(session)

@@ -86,6 +86,7 @@ class Draft:
             f"{self.one('min', 'max')}({first}, {second})",
             f"{self.one('floor', 'ceil', 'abs', '-')}({first} / 2)",
             f"({self.test(*names, depth=depth + 1)} ? {first} : {second})",
+            f"({self.one('sum', 'max')} j{depth} in 2 ({first} - j{depth} * {second}))",
         )
 
     def test(self, *names: str, depth: int = 0) -> str:

@@ -37,11 +37,11 @@ def try_iteration(m: Machine, e: Engine) -> None:
     else:
         _follow(m, e, schedule)
     m.forming = None
-    e.fruitless = not e.batch and not e.preempted
-    if not e.fruitless:
-        _start(m, e)
-    elif not e.admitted:
+    e.fruitless = not (e.batch or e.preempted or e.admitted)
+    if e.fruitless:
         e.registers = before
+    elif e.batch or e.preempted:
+        _start(m, e)
 
 
 # ---------------------------------------------------------------- the schedule
@@ -187,11 +187,15 @@ def _exclusive_prefill(m: Machine, e: Engine, s: Admit) -> None:
         if newcomers is None:
             return
         for run in newcomers:
+            if run not in e.runs:
+                continue
             if not run.is_decode:
-                e.batch = {}
+                decodes, e.batch = e.batch, {}
                 _serve(m, run)
-                return
-            if not prefills and e.left > 0:
+                if run in e.batch:
+                    return
+                e.batch = {decode: n for decode, n in decodes.items() if decode in e.runs}
+            elif not prefills and e.left > 0:
                 _serve(m, run)
 
 

@@ -296,11 +296,14 @@ def share(run: Run, left: float, each: float) -> float:
 
 
 def budget_left(e: Engine, m: Machine) -> float:
-    """Tokens for newcomers: of the try that reads it, or what the present runs would leave."""
+    """Tokens for newcomers: of the try that reads it, or what the present runs would leave.
+
+    Whether a granule holds some of them back is not looked at.
+    """
     if e.offer is not None:
         return e.offer
     left, each = limits(e, m)
     for run in in_order(e.runs):
         if left > 0:
-            left -= share(run, left, each)
+            left -= min(1.0 if run.is_decode else each, run.remaining, left)
     return left

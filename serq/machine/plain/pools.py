@@ -238,14 +238,14 @@ def growing(m: Machine, s: Session, pool: Pool, at: Span | None) -> Part:
 
 
 def release(m: Machine, s: Session, pool: Pool) -> None:
-    """The innermost hold's units on the pool come back now, or a lease ends."""
+    """The innermost hold's units on the pool come back now, or a lease ends; who fits is admitted."""
     part = innermost(s, pool)
     leased = next((part for part in reversed(s.leases) if part.pool is pool), None)
     if part is not None:
         give_back(m, part)
-        serve_queues(m)
     elif leased is not None:
-        end_lease(m, leased)
+        _give_lease_back(m, leased)
+    serve_queues(m)
 
 
 # ---------------------------------------------------------------- growing

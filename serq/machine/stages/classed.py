@@ -319,7 +319,19 @@ class ClassedRuns:
             return self.engine.visit_each().serve_first_prefill()
         return bool(self._batch)
 
-    def take_back(self) -> None:
+    def serve_alone(self, run: Run, budget: float) -> bool:
+        """Give a prefill what it may have of the whole budget, in place of the batch; False: no memory."""
+        e, part = self.engine, run.part
+        if part is not None:
+            n = share(run, budget, e.each, e.granule)
+            more = part.pool.round_up(part.position + n) - part.units
+            if more > 0 and not part.pool.has_room(more, part):
+                return e.visit_each().serve_alone(run, budget)
+        self._take_back()
+        e.left = budget
+        return self._serve_prefill(run)
+
+    def _take_back(self) -> None:
         """Cancel what the batch was given so far."""
         e = self.engine
         e.tokens = e.prefilled = e.attention = 0.0

@@ -132,12 +132,24 @@ class EachRun:
                 break
         return True
 
-    def take_back(self) -> None:
-        """Cancel what the batch was given so far."""
-        e = self.engine
+    def serve_alone(self, run: Run, budget: float) -> bool:
+        """Give a prefill what it may have of the whole budget, in place of the batch; False: no memory.
+
+        Then the batch stays, but for those that were preempted for it.
+        """
+        e, batch = self.engine, self._batch
+        self._batch = {}
         e.tokens = e.prefilled = e.attention = 0.0
         e.decoders = 0
-        self._batch = {}
+        e.left = budget
+        self.serve(run)
+        if self._batch:
+            return True
+        self._batch = {decode: n for decode, n in batch.items() if decode in self._runs}
+        e.decoders = len(self._batch)
+        e.tokens = sum(self._batch.values())
+        e.left = budget - e.tokens
+        return False
 
     # ------------------------------------------------------------ an iteration
 

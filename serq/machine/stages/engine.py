@@ -36,7 +36,7 @@ class EngineMember(StageMember):
     What observers read while an iteration starts: tokens, prefilled, decoders (this batch),
     attention, present, served (tokens of earlier iterations), demand(), registers. left: budget not
     yet given. each: the most one run may get. refused: a granule left a run without a token.
-    forming: a batch is being formed now. fruitless: the last attempt to form one gave no token.
+    forming: a batch is being formed now. fruitless: the last attempt to form one came to nothing.
     """
 
     is_engine = True
@@ -106,7 +106,9 @@ class EngineMember(StageMember):
         return self.index is None or member.index == self.index
 
     def _can_class(self) -> bool:
-        """Whether the schedule tells runs apart by their phase only."""
+        """Whether the schedule tells runs apart by their phase only, and gives them whole tokens."""
+        if self.granule is not None and not (is_whole(self.granule) or self.granule == inf):
+            return False
         return not any(tells_apart(e) for e in per_run_expressions(self.engine.schedule.statements))
 
     # ------------------------------------------------------------ what is read
@@ -145,7 +147,10 @@ class EngineMember(StageMember):
     # ------------------------------------------------------------ runs
 
     def budget_left(self) -> float:
-        """Tokens for newcomers: of the try that reads it, or what the present runs would leave."""
+        """Tokens for newcomers: of the try that reads it, or what the present runs would leave.
+
+        Whether a granule holds some of them back is not looked at.
+        """
         if self._offer is not None:
             return self._offer
         left = self._cap()
@@ -155,7 +160,7 @@ class EngineMember(StageMember):
         for run in sorted(self.residents.runs(), key=lambda r: r.order):
             if left <= 0:
                 break
-            left -= share(run, left, each, self.granule)
+            left -= share(run, left, each, None)
         return left
 
     def join(self, session: Session | None, mode: str | None, work: float, part: Part | None) -> None:
@@ -298,11 +303,11 @@ class EngineMember(StageMember):
             step()
         machine.forming = None
         self.forming = False
-        self.fruitless = not self.tokens and not self.preempted
-        if not self.fruitless:
-            self._start()
-        elif not self.admitted:
+        self.fruitless = not (self.tokens or self.preempted or self.admitted)
+        if self.fruitless:
             self.registers[:] = before
+        elif self.tokens or self.preempted:
+            self._start()
 
     def _start(self) -> None:
         machine = self.machine
@@ -434,11 +439,11 @@ class EngineMember(StageMember):
             if newcomers is None:
                 return
             for run in newcomers:
+                if run.session.stage is not self:
+                    continue
+                # Who came may have changed how the residents are kept.
                 if not run.is_decode:
-                    # Who came may have changed how the residents are kept.
-                    self.residents.take_back()
-                    self.left = budget
-                    self.residents.serve(run)
-                    return
-                if not prefilling and self.left > 0:
+                    if self.residents.serve_alone(run, budget):
+                        return
+                elif not prefilling and self.left > 0:
                     self.residents.serve(run)
