@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 from serq.ir.claim import AtEnd, Claim, EveryIteration, SomeIteration
 from serq.ir.expr import Binary, Conditional, Expr, Num, Place, Unary
 from serq.ir.program import Program
 from serq.machine.code import compile_truth
 from serq.machine.loop import Machine
 from serq.machine.records import Outcome
-from serq.machine.scope import CLAIM_VARIABLES, RunScope
-from serq.machine.sessions import Session
+from serq.machine.scope import RunScope
 from serq.machine.stages.engine import EngineMember
+from serq.machine.watch import Given, Watch
 
 VACUOUS = "holds only because its premise never came true"
 
@@ -42,28 +39,24 @@ class Scoped:
     """What every claim has: its `given`, broken by the first session that does not satisfy it.
 
     premise: what has to be true before the claim says anything, None if it always does or nobody asks.
-    needed: the premise came true.
     """
 
     def __init__(self, claim: Claim, pedantic: bool = False) -> None:
         self.claim = claim
-        self.broken_by: int | None = None
+        self.given: Given | None = None
         asked = pedantic and not isinstance(claim, SomeIteration)
         self.premise = premise_of(claim.value) if asked else None
-        self.needed = self.premise is None
 
-    def watch_given(self, machine: Machine) -> None:
-        given = self.claim.given
-        if given is None:
-            return
-        scope = RunScope(machine, attributes="s.attributes")
-        satisfied = compile_truth(given, scope, "s", scope.lent)
+    def watch(self, machine: Machine) -> None:
+        """Before a run: ask for what has to be known of it."""
+        self.given = None
+        if self.claim.given is not None:
+            self.given = Given(self.claim.given)
+            machine.givens.append(self.given)
 
-        def look(session: Session) -> None:
-            if self.broken_by is None and not satisfied(session):
-                self.broken_by = session.serial
-
-        machine.on_session.append(look)
+    @property
+    def broken_by(self) -> int | None:
+        return None if self.given is None else self.given.broken_by
 
     def note(self) -> str | None:
         return None if self.broken_by is None else f"session {self.broken_by} fails `given`"
@@ -73,46 +66,27 @@ class IterationVerdict(Scoped):
     """`every iteration` and `some iteration`: read as each iteration starts."""
 
     claim: EveryIteration | SomeIteration
-
-    def __init__(self, claim: EveryIteration | SomeIteration, pedantic: bool = False) -> None:
-        super().__init__(claim, pedantic)
-        self.checked = 0
-        self.failures = 0
-        self.first: float | None = None
+    asked: Watch
 
     def watch(self, machine: Machine) -> None:
-        self.watch_given(machine)
-        engine = member_of(machine, self.claim.engine)
-        true = compile_claim(machine, engine, self.claim.value)
-        first_of = isinstance(self.claim, SomeIteration)
-        premise = None if self.premise is None else compile_claim(machine, engine, self.premise)
-
-        def look() -> None:
-            if self.broken_by is not None:
-                return
-            self.checked += 1
-            holds = bool(true())
-            if not holds:
-                self.failures += 1
-            if holds == first_of and self.first is None:
-                self.first = machine.now
-            if premise is not None and not self.needed:
-                self.needed = bool(premise())
-
-        engine.on_iteration.append(look)
+        super().watch(machine)
+        some = isinstance(self.claim, SomeIteration)
+        self.asked = Watch(self.claim.value, some, self.given, self.premise)
+        member_of(machine, self.claim.engine).watches.append(self.asked)
 
     def finish(self, machine: Machine) -> Outcome:
-        every = isinstance(self.claim, EveryIteration)
+        asked = self.asked
         if self.broken_by is not None:
             result = "out_of_scope"
-        elif every:
-            result = "fails" if self.failures else "holds"
+        elif asked.some:
+            result = "not_witnessed" if asked.first is None else "witnessed"
         else:
-            result = "not_witnessed" if self.first is None else "witnessed"
-        kind = "every_iteration" if every else "some_iteration"
-        vacuous = result == "holds" and self.checked > 0 and not self.needed
+            result = "fails" if asked.failures else "holds"
+        kind = "some_iteration" if asked.some else "every_iteration"
+        needed = asked.needed or asked.premise is None
+        vacuous = result == "holds" and asked.checked > 0 and not needed
         return Outcome(
-            self.claim.name, kind, result, self.checked, self.failures, self.first,
+            self.claim.name, kind, result, asked.checked, asked.failures, asked.first,
             VACUOUS if vacuous else self.note(), vacuous,
         )  # fmt: skip
 
@@ -121,9 +95,6 @@ class EndVerdict(Scoped):
     """`at end`: read once, when no session is live any more."""
 
     claim: AtEnd
-
-    def watch(self, machine: Machine) -> None:
-        self.watch_given(machine)
 
     def finish(self, machine: Machine) -> Outcome:
         name = self.claim.name
@@ -164,10 +135,3 @@ def member_of(machine: Machine, place: Place) -> EngineMember:
     index = int(place.index.value) if isinstance(place.index, Num) else 0
     member: EngineMember = machine.stages[place.name][index]
     return member
-
-
-def compile_claim(machine: Machine, engine: EngineMember, value: Expr) -> Callable[[], Any]:
-    """The claim's expression over the iteration that `engine` is about to start."""
-    scope = RunScope(machine, CLAIM_VARIABLES)
-    scope.lent["e"] = engine
-    return compile_truth(value, scope, "", scope.lent)

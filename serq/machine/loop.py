@@ -25,6 +25,7 @@ from serq.ir.workload import SMALLEST_GAP, Batch, Closed, NoArrivals, Poisson, R
 from serq.machine.cache import Entry
 from serq.machine.code import COMPARISONS, compile_value
 from serq.machine.draws import OutsideLaw, Stream
+from serq.machine.fused import is_fused, run_loop
 from serq.machine.holds import Holds
 from serq.machine.pools import PoolMember, SpillCode
 from serq.machine.records import Iteration, Outcome, RunRecord, Samples, Series
@@ -37,6 +38,7 @@ from serq.machine.stages.rate import FifoMember
 from serq.machine.summaries import SUMMARIES
 from serq.machine.trace import RecordedSession, read_trace
 from serq.machine.waits import find_waits
+from serq.machine.watch import Given, write_givens, write_watches
 from serq.source import Span
 from serq.values import show
 
@@ -48,13 +50,16 @@ WAKE_LIMIT = 1_000
 PASS_LIMIT = 1_000_000
 REPLACE_LIMIT = 10_000
 PROGRESS_EVERY = 16_384
+SHORT = 500
+"""Events of a run that is over before a loop would have been written for it."""
 
 
 class Observer(Protocol):
     """Something that watches a run, such as the judge of its claims."""
 
     def watch(self, machine: Machine) -> None:
-        """Before the run: ask for `machine.on_session`, `EngineMember.on_iteration`."""
+        """Before the run: ask through `machine.givens` and `EngineMember.watches`, or look by oneself
+        through `machine.on_session`, `machine.on_iteration`, `EngineMember.on_iteration`."""
 
     def finish(self, machine: Machine) -> list[Outcome]:
         """After the run: what was found."""
@@ -65,9 +70,9 @@ class Machine:
 
     now: the clock. stages, pools: members by name, a single one is a list of one. slots: place of
     each session attribute. arrived: sessions created so far. live: sessions not yet ended.
-    on_session: called with each session right after its `init`. on_iteration: called with a record
-    of each iteration that starts. forming: the engine that forms a batch now. sources: generated
-    Python, for people who want to look.
+    givens: what every session is held against. on_session: called with each session right after its
+    `init`. on_iteration: called with a record of each iteration that starts. forming: the engine that
+    forms a batch now. sources: generated Python, for people who want to look.
     """
 
     def __init__(self, program: Program, settings: Settings) -> None:
@@ -80,6 +85,7 @@ class Machine:
         self.ended = 0
         self.turns = 0
         self.sources: dict[str, str] = {}
+        self.givens: list[Given] = []
         self.on_session: list[Callable[[Session], None]] = []
         self.on_iteration: list[Callable[[Iteration], None]] = []
         self.forming: EngineMember | None = None
@@ -216,19 +222,25 @@ class Machine:
 
     # ------------------------------------------------------------ running
 
-    def run(self, progress: Callable[[float], None] | None = None) -> None:
+    def run(self, progress: Callable[[float], None] | None = None, until: float = inf) -> bool:
         """Handle every event up to the horizon, or until the requested arrivals have gone.
 
-        progress: called now and then with the clock.
+        progress: called now and then with the clock. until: the most events. Returns whether the run
+        is over.
         """
         try:
-            self._run(progress)
+            return self._run(progress, until)
         except OutsideLaw as fault:
             self.bad_draw(fault)
 
-    def _run(self, progress: Callable[[float], None] | None) -> None:
+    def _run(self, progress: Callable[[float], None] | None, until: float) -> bool:
         settings = self.settings
         horizon = settings.horizon
+        if self.givens:
+            self.on_session.append(write_givens(self, self.givens))
+        for engine in self.engines:
+            if engine.watches:
+                engine.on_iteration.append(write_watches(self, engine))
         if settings.warmup > 0:
             self.schedule(settings.warmup, self._end_warmup, None)
         self._first_arrivals()
@@ -244,12 +256,15 @@ class Machine:
                 self._settle()
             if not heap or heap[0][0] != time:
                 self._close_instant()
+            if self.events >= until:
+                return False
             if progress is not None and not self.events % PROGRESS_EVERY:
                 progress(time)
         if settings.arrivals is not None:
             self._check_finite_run(settings.arrivals)
         else:
             self.now = horizon
+        return True
 
     def schedule(self, time: float, apply: Callable[[Any], None], subject: Any) -> None:
         """An event: `apply(subject)` at `time`; events of one instant come in scheduling order."""
@@ -293,15 +308,7 @@ class Machine:
             if engine.idle and engine.has_work():
                 engine.try_iteration()
         for read, series in self._gauges:
-            value = read()
-            values, times = series.values, series.times
-            if values and value != values[-1] and times[-1] == self.now:
-                # The instant went on: only what is the case at its end counts.
-                values.pop()
-                times.pop()
-            if not values or value != values[-1]:
-                times.append(self.now)
-                values.append(value)
+            series.show(self.now, read())
 
     def make_ready(self, session: Session) -> None:
         self._ready.append(session)
@@ -310,6 +317,15 @@ class Machine:
         """The session is not to go on: it has lost what it held."""
         if session in self._ready:
             self._ready.remove(session)
+
+    def take_live_area(self, area: float) -> None:
+        """The integral of live sessions up to now, from whoever has counted them."""
+        self._live_area, self._live_since = area, self.now
+
+    @property
+    def gauge_series(self) -> list[Series]:
+        """What the gauges have shown, in the program's order."""
+        return [series for _, series in self._gauges]
 
     def take_number(self) -> int:
         """The next number of the order in which things happen."""
@@ -552,11 +568,24 @@ def run_program(
 
     progress: called now and then with the clock. Raises ProgramError when the run cannot go on.
     """
+    machine = _watched(program, settings, observers)
+    if is_fused(machine):
+        if not machine.run(until=SHORT):
+            # Long enough for a loop of its own; if that gives up, the machine goes the whole way.
+            machine = _watched(program, settings, observers)
+            if not run_loop(machine, progress):
+                machine = _watched(program, settings, observers)
+                machine.run(progress)
+    else:
+        machine.run(progress)
+    return machine.record([outcome for o in observers for outcome in o.finish(machine)])
+
+
+def _watched(program: Program, settings: Settings, observers: Sequence[Observer]) -> Machine:
     machine = Machine(program, settings)
     for observer in observers:
         observer.watch(machine)
-    machine.run(progress)
-    return machine.record([outcome for o in observers for outcome in o.finish(machine)])
+    return machine
 
 
 def find_tests(program: Program) -> frozenset[str]:

@@ -356,6 +356,10 @@ class PoolMember:
         waiting = {growth.part for growth in self.growths}
         self.tally.growing_stalled = bool(waiting) and all(p in waiting for p in self.parts)
 
+    def take_tally(self) -> None:
+        """The tally is complete up to now."""
+        self._since = self.machine.now
+
     def close(self) -> PoolTally:
         self.settle_tally()
         return self.tally

@@ -23,6 +23,7 @@ from serq.machine.stages.classed import ClassedRuns, gather, tells_apart
 from serq.machine.stages.each import EachRun
 from serq.machine.stages.run import Run, share
 from serq.machine.stages.schedule import clause, compile_schedule, per_run_expressions
+from serq.machine.watch import Watch
 from serq.values import is_whole, show
 
 if TYPE_CHECKING:
@@ -36,7 +37,8 @@ class EngineMember(StageMember):
     What observers read while an iteration starts: tokens, prefilled, decoders (this batch),
     attention, present, served (tokens of earlier iterations), demand(), registers. left: budget not
     yet given. each: the most one run may get. refused: a granule left a run without a token.
-    forming: a batch is being formed now. fruitless: the last attempt to form one came to nothing.
+    watches: questions to each iteration. forming: a batch is being formed now. fruitless: the last
+    attempt to form one came to nothing.
     """
 
     is_engine = True
@@ -49,6 +51,7 @@ class EngineMember(StageMember):
         self.granule = engine.granule
         self.locals: dict[str, float] = {}
         self.each_constant = inf
+        self.watches: list[Watch] = []
         self.on_iteration: list[Callable[[], None]] = []
         self.idle = True
         self.served = 0.0
@@ -373,8 +376,14 @@ class EngineMember(StageMember):
     def close(self) -> Any:
         if not self.idle:
             self._tally_iteration()
-        self.tally.idle_with_work = self.idle and self.fruitless and self.has_work()
+        if self.idle and self.fruitless and self.has_work():
+            self.tally.idle_with_work = True
         return super().close()
+
+    def take_tally(self, waits: bool) -> None:
+        """The tally is complete up to now; waits: somebody is here, and the last attempt came to nothing."""
+        self._since = self.machine.now
+        self.tally.idle_with_work = waits
 
     # ------------------------------------------------------------ admission
 

@@ -1,0 +1,147 @@
+"""Runs a program as one fused loop and hands what it leaves behind to the machine."""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_right
+from collections import deque
+from collections.abc import Callable
+from heapq import heappop, heappush
+from math import floor
+from typing import TYPE_CHECKING, Any
+
+from serq.diagnostics import InternalError
+from serq.ir.workload import SMALLEST_GAP
+from serq.machine.code import build
+from serq.machine.draws import OutsideLaw, Stream
+from serq.machine.fused.fragment import find_fused
+from serq.machine.fused.writer import LoopWriter, TooDeep
+
+if TYPE_CHECKING:
+    from serq.machine.loop import Machine
+
+WHOLE = 2.0**53
+
+
+def _stands_between(places: list[int], low: int, high: int) -> bool:
+    """Whether a prefill stands between two places."""
+    at = bisect_right(places, low)
+    return at < len(places) and places[at] < high
+
+
+LENT = {
+    "Stream": Stream, "SMALLEST_GAP": SMALLEST_GAP, "WHOLE": WHOLE, "bisect": bisect_right, "deque": deque,
+    "floor": floor, "heappop": heappop, "heappush": heappush, "int": int, "len": len, "range": range,
+    "stands_between": _stands_between, "sum": sum,
+}  # fmt: skip
+"""What a loop may call."""
+
+
+class Link:
+    """What the loop sees of the machine: where to put samples, and at the end everything else."""
+
+    def __init__(self, machine: Machine) -> None:
+        self.machine = machine
+        self.engine = machine.engines[0]
+        self.machine_draws = machine.machine_draws
+        self.arrival_draws = machine.arrival_draws
+        self.seed = machine.settings.seed
+        self._series = dict(machine.client)
+        self._series |= {f"observe{k}": s for k, s in enumerate(machine.observes.values())}
+
+    def new_gaps(self) -> tuple[array[float], array[int]]:
+        return array("d"), array("q")
+
+    def appenders(self, name: str) -> tuple[Callable[[Any], None], ...]:
+        """How samples are added: times, sessions, turns, values."""
+        samples = self._series[name]
+        return samples.times.append, samples.sessions.append, samples.turns.append, samples.values.append
+
+    def gauge(self, k: int) -> Callable[[float, float], None]:
+        """How a gauge is read: time, value."""
+        return self.machine.gauge_series[k].show
+
+    def answer(self, k: int, answers: tuple[int, int, float]) -> None:
+        """The answers of the k-th question: how many, how many false ones, and the instant looked for."""
+        watch = self.engine.watches[k]
+        watch.checked, watch.failures, first = answers
+        watch.first = first if first >= 0 else None
+
+    def broken(self, k: int, serial: int) -> None:
+        if serial >= 0:
+            self.machine.givens[k].broken_by = serial
+
+    def put_machine(
+        self, now: float, events: int, arrived: int, live: int, ended: int, turns: int, live_area: float
+    ) -> None:
+        machine = self.machine
+        machine.now, machine.events, machine.arrived = now, events, arrived
+        machine.live, machine.ended, machine.turns = live, ended, turns
+        machine.take_live_area(live_area)
+        for samples in machine.client.values():
+            # A session of the fragment has one turn.
+            samples.turns.extend(array("q", [1]) * len(samples.times))
+
+    def put_engine(
+        self, area: float, busy_time: float, completed: int, service: float, iterations: int,
+        prefill_only: float, decode_only: float, mixed: float, decode_area: float, decode_starts: int,
+        decode_sum: int, decode_duration: float, gaps: array[float], gap_counts: array[int], waits: bool,
+    ) -> None:  # fmt: skip
+        tally = self.engine.tally
+        tally.area, tally.busy_time, tally.completed, tally.service_sum = area, busy_time, completed, service
+        tally.iterations = iterations
+        tally.prefill_only, tally.decode_only, tally.mixed = prefill_only, decode_only, mixed
+        tally.decode_area, tally.decode_starts = decode_area, decode_starts
+        tally.decode_sum, tally.decode_duration = decode_sum, decode_duration
+        tally.gaps, tally.gap_counts = gaps, gap_counts
+        self.engine.take_tally(waits)
+
+    def put_pool(
+        self, used_area: float, queue_area: float, holders_area: float, admissions: int,
+        queue_admissions: int, wait_sum: float,
+    ) -> None:  # fmt: skip
+        for pool in self.machine.holds.pools:
+            tally = pool.tally
+            tally.used_area, tally.queue_area, tally.holders_area = used_area, queue_area, holders_area
+            tally.admissions, tally.queue_admissions, tally.wait_sum = admissions, queue_admissions, wait_sum
+            pool.take_tally()
+
+
+def is_fused(machine: Machine) -> bool:
+    """Whether the program is of the fragment, and nobody but its claims looks on."""
+    if isinstance(find_fused(machine.program), str) or machine.on_session or machine.on_iteration:
+        return False
+    engine = machine.engines[0]
+    return not engine.on_iteration and all(w.premise is None for w in engine.watches)
+
+
+def write_loop(machine: Machine) -> str:
+    """The source of the loop of a program of the fragment. Raises TooDeep."""
+    fused = find_fused(machine.program)
+    if isinstance(fused, str):
+        raise InternalError(f"no loop for a program where {fused}")
+    return LoopWriter(fused, machine.engines[0].watches, machine.givens).loop()
+
+
+def run_loop(machine: Machine, progress: Callable[[float], None] | None = None) -> bool:
+    """Run a machine that has just been built, by a loop of its own.
+
+    False: something is not as a loop expects; the machine has to be built again and run by itself.
+    """
+    try:
+        source = write_loop(machine)
+    except TooDeep:
+        return False
+    machine.sources["loop"] = source
+    settings = machine.settings
+    loop: Any = build(source, "loop", LENT)
+    try:
+        return bool(
+            loop(Link(machine), settings.horizon, settings.warmup, settings.arrivals, progress or _silent)
+        )
+    except OutsideLaw:
+        return False
+
+
+def _silent(_: float) -> None:
+    """Nobody wants to know how far the run is."""

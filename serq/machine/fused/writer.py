@@ -1,0 +1,560 @@
+"""Writes the fused loop of a program: the pieces of `text`, filled with what the program says."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from math import inf
+
+from attrs import define, field
+
+from serq.diagnostics import InternalError
+from serq.ir.expr import Draw, Expr, Observable, Summary
+from serq.ir.schedule import Admit, Advance, ScheduleBranch, ScheduleStatement, SetRegister
+from serq.ir.server import Block, Branch, Hold, Observe, Run, Set, Statement
+from serq.ir.workload import Batch, Poisson, Renewal
+from serq.machine.code import Writer, number
+from serq.machine.fused import text
+from serq.machine.fused.fragment import Fused, Leave
+from serq.machine.fused.spans import Spans, between, varies
+from serq.machine.watch import Given, Watch
+
+ENGINE = {
+    "running.count": "present",
+    "running.decoding": "decoding",
+    "running.preempted": "0",
+    "waiting.count": "waiting",
+    "waiting.admitted": "admitted",
+    "batch.tokens": "tokens",
+    "batch.prefilled": "prefilled",
+    "batch.decoding": "decoders",
+    "batch.attention": "attention",
+}
+"""Variables of the engine's own clauses."""
+
+CLAIM = {
+    "tokens": "tokens",
+    "prefilled": "prefilled",
+    "decoders": "decoders",
+    "attention": "attention",
+    "residents": "present",
+    "demand": "demand",
+    "served": "served",
+    "arrived": "arrived",
+}
+"""Variables of a claim over iterations."""
+
+STATE = {
+    "queue": "present",
+    "busy": "batch_runs",
+    "work": "unfinished",
+    "used": "used",
+    "holders": "holders",
+    "queued": "waiting",
+}
+
+LISTS = (
+    "size, tick, head, tail, last, mark, dealt, spare, unripe, ripening, parked, segment_of, after, before"
+)
+"""What `split` needs."""
+
+_HOLE = re.compile(r"<([a-z][a-z ]*)>")
+
+
+class TooDeep(Exception):
+    """An expression is too deep to be written into the loop."""
+
+
+def fill(piece: str, **holes: str) -> str:
+    """A piece of text with its holes filled; a hole alone in a line takes the place of the line.
+
+    Names of holes have `_` for a blank. A hole that is not named here is the piece of that name, or
+    stays for whoever fills next.
+    """
+    named = {name.replace("_", " "): value for name, value in holes.items()}
+    lines = []
+    for line in piece.strip("\n").split("\n"):
+        alone = _HOLE.fullmatch(line.strip())
+        if alone and alone[1] in named:
+            indent = line[: len(line) - len(line.lstrip())]
+            lines += [indent + inner for inner in named[alone[1]].strip("\n").split("\n") if inner.strip()]
+        else:
+            lines.append(_HOLE.sub(lambda m: named.get(m[1], m[0]), line))
+    return "\n".join(lines)
+
+
+@define
+class LoopScope:
+    """How expressions of one place reach the state: a `serq.machine.code.Scope`."""
+
+    fused: Fused
+    variables: Mapping[str, str] = field(factory=dict)
+    stream: str | None = None
+    turn: str = "0.0"
+
+    def attribute(self, name: str) -> str:
+        if name == "serial":
+            return "float(serial[i])"
+        if name == "turn_no":
+            return self.turn
+        return f"{attribute(self.fused, name)}[i]"
+
+    def variable(self, name: str) -> str:
+        return "now" if name == "now" else self.variables[name]
+
+    def register(self, engine: str, name: str) -> str:
+        names = [r.name for r in self.fused.engine.registers]
+        return f"register{names.index(name)}"
+
+    def local(self, name: str) -> str:
+        names = [let.name for let in self.fused.engine.schedule.lets]
+        return f"local{names.index(name)}"
+
+    def observable(self, node: Observable, write: Callable[[Expr], str]) -> str:
+        if node.function == "free":
+            return f"({self.cap} - used)"
+        return STATE[node.function]
+
+    @property
+    def cap(self) -> str:
+        return number(inf if self.fused.pool is None else self.fused.pool.cap)
+
+    def summary(self, node: Summary) -> str:
+        raise InternalError("a summary before the end")
+
+    def draw(self, node: Draw, parameters: str) -> str:
+        if self.stream is None:
+            raise InternalError("a draw where nothing may be drawn")
+        return f"{self.stream}.{node.law}({parameters})"
+
+
+def attribute(fused: Fused, name: str) -> str:
+    """The list that holds a session attribute; the names of a program may be Python's own words."""
+    names = [a.name for a in fused.program.attributes]
+    return f"attribute{names.index(name)}" if name in names else "nothing"
+
+
+class LoopWriter:
+    """Writes the loop of one program. watches, givens: what is asked of its iterations and sessions."""
+
+    def __init__(self, fused: Fused, watches: list[Watch], givens: list[Given]) -> None:
+        self.fused = fused
+        self.watches = watches
+        self.givens = givens
+        self.each = number(fused.each)
+        self.reads_demand = any(reads(w.value, "demand") for w in watches)
+
+    # ------------------------------------------------------------ expressions
+
+    def _write(self, e: Expr, scope: LoopScope, truth: bool = False) -> str:
+        writer = Writer(scope, "")
+        written = writer.truth(e) if truth else writer.value(e)
+        if writer.subs:
+            raise TooDeep
+        return written
+
+    def _clause(self, e: Expr, decoding: str | None = None, truth: bool = False) -> str:
+        """An expression of the engine; `decoding`: of a run, in which phase it is."""
+        names = ENGINE if decoding is None else {**ENGINE, "decoding": decoding}
+        return self._write(e, LoopScope(self.fused, names, "machine_draws"), truth)
+
+    def _asked(self, e: Expr) -> str:
+        return self._write(e, LoopScope(self.fused, CLAIM), truth=True)
+
+    # ------------------------------------------------------------ the whole
+
+    def loop(self) -> str:
+        """The source of the function `loop`."""
+        program = self.fused.program
+        gauges = ""
+        for k, gauge in enumerate(program.gauges):
+            value = self._write(gauge.value, LoopScope(self.fused))
+            gauges += fill(text.GAUGE, value=value, name=f"gauge{k}", show=f"show{k}") + "\n"
+        return (
+            fill(text.SPLIT, lists=LISTS) + "\n\n\n"
+            + fill(
+                text.LOOP,
+                start=self._start(),
+                first_arrivals=self._first_arrivals(),
+                sessions=self._sessions(forming=False),
+                **{"try": self._try()},
+                gauges=gauges or "pass",
+                warm=text.WARM,
+                finish=self._finish(),
+                create=self._create(),
+                gap=self._gap(),
+                end=fill(
+                    text.END,
+                    settle=text.SETTLE,
+                    settle_pool=text.SETTLE_POOL,
+                    claims=self._claims_end(),
+                ),
+            )
+            + "\n"
+        )  # fmt: skip
+
+    def _start(self) -> str:
+        fused, lines = self.fused, []
+        columns = [
+            "serial", "stage", "place", "remaining", "given", "room", "joined_at", "due", "total", "counted",
+            "segment_of", "after", "before", "served_in", "started_at", "first_token", "last_token",
+            "token_count", "decoded", "known", "units", "asked_at", "admission", "draws",
+        ]  # fmt: skip
+        names = [f"attribute{k}" for k in range(len(fused.program.attributes))] + ["draws", "nothing"]
+        lines += [f"{name} = []" for name in names]
+        lines.append(f"columns = ({', '.join(dict.fromkeys(columns + names))},)")
+        series = ["ttft", "tpot", "response"] + [f"observe{k}" for k in range(len(fused.program.observes))]
+        for name in series:
+            parts = ", ".join(f"{name}_{part}" for part in ("times", "sessions", "turns", "values"))
+            lines.append(f"{parts} = m.appenders({name!r})")
+        for k, r in enumerate(fused.engine.registers):
+            lines.append(f"register{k} = {number(r.initial)}")
+        for k in range(len(fused.program.gauges)):
+            lines.append(f"gauge{k}, show{k} = None, m.gauge({k})")
+        for k in range(len(self.watches)):
+            lines.append(f"failures{k}, first{k}, true{k} = 0, -1.0, False")
+        for k in range(len(self.givens)):
+            lines.append(f"broken{k} = -1")
+        for k, watch in enumerate(self.watches):
+            if watch.given is not None:
+                lines.append(f"asked{k} = (-1, 0, -1.0)")
+        lines.append("machine_draws, arrival_draws, seed = m.machine_draws, m.arrival_draws, m.seed")
+        return "\n".join(lines)
+
+    # ------------------------------------------------------------ arrivals
+
+    def _first_arrivals(self) -> str:
+        workload = self.fused.program.workload
+        match workload.arrival if workload else None:
+            case Batch(count=count):
+                return f"for _ in range({count}):\n" + _indent(self._create())
+            case Poisson():
+                return "arrive_at = 0.0"
+            case Renewal():
+                return self._gap() + "\nif not SMALLEST_GAP <= gap < inf:\n    return False\narrive_at = gap"
+        return "pass"
+
+    def _gap(self) -> str:
+        workload = self.fused.program.workload
+        match workload.arrival if workload else None:
+            case Poisson(rate=rate):
+                return f"gap = arrival_draws.exp({number(1.0 / rate)})"
+            case Renewal(gap=gap):
+                return f"gap = {self._write(gap, LoopScope(self.fused, stream='arrival_draws'))}"
+        return "gap = inf"
+
+    def _create(self) -> str:
+        fused, workload = self.fused, self.fused.program.workload
+        lines = [f"attribute{k}[i] = 0.0" for k in range(len(fused.program.attributes))]
+        lines.append("nothing[i] = 0.0")
+        if any(isinstance(node, Draw) for node in _nodes(fused.steps)):
+            lines.append('draws[i] = Stream(seed, "session", serial[i])')
+        init = workload.init if workload else ()
+        if any(isinstance(node, Draw) for node in _nodes(init)):
+            lines.append('stream = Stream(seed, "workload", serial[i], 0)')
+        scope = LoopScope(fused, stream="stream")
+        lines += [self._plain(s, scope) for s in init]
+        for k, given in enumerate(self.givens):
+            satisfied = self._write(given.value, LoopScope(fused), truth=True)
+            lines.append(f"if broken{k} < 0 and not {satisfied}:\n    broken{k} = serial[i]")
+            for j, watch in enumerate(self.watches):
+                if watch.given is given:
+                    lines.append(f"    asked{j} = (iterations, failures{j}, first{j})")
+        return fill(text.CREATE, init="\n".join(lines))
+
+    # ------------------------------------------------------------ sessions
+
+    def _sessions(self, forming: bool) -> str:
+        """What a session does next: a chain of branches over where it stands."""
+        fused, lines = self.fused, []
+        scope = LoopScope(fused, stream="draws[i]", turn="1.0")
+        turn = []
+        if any(isinstance(node, Draw) for node in _nodes(fused.turn)):
+            turn.append('stream = Stream(seed, "workload", serial[i], 1)')
+        turn += [self._plain(s, LoopScope(fused, stream="stream", turn="1.0")) for s in fused.turn]
+        parts = [[fill(text.START_TURN, turn="\n".join(turn) or "pass")]]
+        for step in fused.steps:
+            part = parts[-1]
+            match step:
+                case Run() | Hold():
+                    part.append(f"stage[i] = {len(parts)}")
+                    part.append(self._blocking(step, scope, forming))
+                    parts.append([])
+                case Leave():
+                    part.append(fill(text.GIVE_BACK, settle_pool=text.SETTLE_POOL))
+                case _:
+                    part.append(self._plain(step, scope))
+        parts[-1].append(fill(text.END_SESSION, know=text.KNOW))
+        for k, part in enumerate(parts):
+            lines.append(f"{'elif' if k else 'if'} stage[i] == {k}:")
+            lines.append(_indent("\n".join(part)))
+        return "\n".join(lines)
+
+    def _blocking(self, step: Run | Hold, scope: LoopScope, forming: bool) -> str:
+        if isinstance(step, Hold):
+            value = self._write(step.parts[0].units, scope)
+            return fill(text.ASK, value=value, cap=scope.cap, settle_pool=text.SETTLE_POOL)
+        held = "admission[i] << 32 | joined" if self.fused.pool is not None else "joined"
+        join = fill(
+            text.JOIN,
+            settle=text.SETTLE,
+            place=held,
+            newcomer="newcomers.append(i)" if forming else "pass",
+            line_up=self._line_up(step.mode == "decode", forming),
+        )
+        first = ""
+        if step.mode == "decode":
+            first = "if first_token[i] == now:\n" + _indent(text.KNOW) + "\n"
+        return f"w = {self._write(step.work, scope)}\n{first}{join}"
+
+    def _line_up(self, decode: bool, forming: bool) -> str:
+        if decode:
+            return fill(text.LINE_UP_DECODE, served_already="mark[g] == iteration" if forming else "False")
+        return fill(text.LINE_UP_PREFILL, want_w=self._want("w"))
+
+    def _want(self, amount: str) -> str:
+        """What a prefill of that many tokens could take in one iteration."""
+        each = self.each
+        return amount if self.fused.each == inf else f"({amount} if {amount} < {each} else {each})"
+
+    def _plain(self, s: Statement | Leave, scope: LoopScope) -> str:
+        match s:
+            case Set(attribute=name, value=value):
+                return f"{attribute(self.fused, name)}[i] = float({self._write(value, scope)})"
+            case Observe(name=name, value=value):
+                series = f"observe{self.fused.program.observes.index(name)}"
+                return fill(
+                    text.OBSERVE,
+                    value=f"float({self._write(value, scope)})",
+                    name=series,
+                    turn="0" if scope.turn == "0.0" else "1",
+                )
+            case Branch(test=test, then=then, otherwise=otherwise):
+                return fill(
+                    text.BRANCH,
+                    value=self._write(test, scope),
+                    then="\n".join(self._plain(inner, scope) for inner in then) or "pass",
+                    otherwise="\n".join(self._plain(inner, scope) for inner in otherwise) or "pass",
+                )
+        raise InternalError(f"the loop has no {type(s).__name__}")
+
+    # ------------------------------------------------------------ an iteration
+
+    def _try(self) -> str:
+        fused = self.fused
+        schedule = fused.engine.schedule
+        lets = [f"local{k} = {self._clause(let.value)}" for k, let in enumerate(schedule.lets)]
+        registers = ", ".join(f"register{k}" for k in range(len(fused.engine.registers)))
+        if registers:
+            lets.append(f"kept = ({registers},)")
+        return fill(
+            text.TRY,
+            budget=self._clause(fused.engine.tokens_cap),
+            lets="\n".join(lets) or "pass",
+            statements="\n".join(self._statement(s) for s in schedule.statements) or "pass",
+            claims=self._checks(range(len(self.watches)), kept=True) or "pass",
+            lasts=f"{self._clause(fused.engine.execute)}",
+            stride=self._stride() if fused.steady else "pass",
+            count_batch=self._count_batch(),
+            undo=f"if fruitless:\n    ({registers},) = kept" if registers else "pass",
+        )
+
+    def _count_batch(self) -> str:
+        nodes = [n for e in _all_expressions(self.fused) for n in e]
+        if not any(isinstance(n, Observable) and n.function == "busy" for n in nodes):
+            return "pass"
+        return "batch_runs = sum(1 if i >= 0 else dealt[~i] for i in batch)"
+
+    def _statement(self, s: ScheduleStatement) -> str:
+        match s:
+            case Advance():
+                return self._advance(s)
+            case Admit():
+                return self._admit(s)
+            case ScheduleBranch(test=test, then=then, otherwise=otherwise):
+                return fill(
+                    text.BRANCH,
+                    value=self._clause(test),
+                    then="\n".join(self._statement(inner) for inner in then) or "pass",
+                    otherwise="\n".join(self._statement(inner) for inner in otherwise) or "pass",
+                )
+            case SetRegister(register=name, value=value):
+                k = [r.name for r in self.fused.engine.registers].index(name)
+                written = self._clause(value)
+                return f"register{k} = float({written})\nif not -inf < register{k} < inf:\n    return False"
+        raise InternalError(f"the loop has no {type(s).__name__}")
+
+    def _serve_prefill(self) -> str:
+        size = self.fused.engine.granule
+        granule = "pass" if size is None else fill(text.GRANULE, size=number(size))
+        return fill(text.SERVE_PREFILL, each=self.each, granule=granule)
+
+    def _serve_segment(self) -> str:
+        return fill(text.SERVE_SEGMENT, lists=LISTS)
+
+    def _advance(self, s: Advance) -> str:
+        decodes = fill(text.SERVE_DECODES, serve_segment=self._serve_segment())
+        prefills = fill(text.SERVE_PREFILLS, serve_prefill=self._serve_prefill())
+        in_order = fill(
+            text.SERVE_IN_ORDER, serve_segment=self._serve_segment(), serve_prefill=self._serve_prefill(),
+            lists=LISTS,
+        )  # fmt: skip
+        lines = []
+        if s.only is not None:
+            lines.append(f"serve_decodes = {self._clause(s.only, '1', truth=True)}")
+            lines.append(f"serve_prefills = {self._clause(s.only, '0', truth=True)}")
+            decodes = f"if serve_decodes:\n{_indent(decodes)}"
+            prefills = f"if serve_prefills:\n{_indent(prefills)}"
+        if s.order == "decode first":
+            return "\n".join([*lines, decodes, prefills])
+        both = "serve_decodes and serve_prefills" if s.only is not None else "True"
+        if s.order == "admission" or not s.keys:
+            if s.only is None:
+                return in_order
+            otherwise = f"else:\n{_indent(decodes)}\n{_indent(prefills)}"
+            return "\n".join([*lines, f"if {both}:\n{_indent(in_order)}", otherwise])
+        first = ", ".join(self._clause(k, "1") for k in s.keys)
+        second = ", ".join(self._clause(k, "0") for k in s.keys)
+        lines.append(f"decode_keys, prefill_keys = ({first},), ({second},)")
+        lines.append(f"if {both} and decode_keys == prefill_keys:\n{_indent(in_order)}")
+        lines.append(f"elif decode_keys <= prefill_keys:\n{_indent(decodes)}\n{_indent(prefills)}")
+        lines.append(f"else:\n{_indent(prefills)}\n{_indent(decodes)}")
+        return "\n".join(lines)
+
+    def _admit(self, s: Admit) -> str:
+        condition = "pass"
+        if s.condition is not None:
+            condition = fill(text.CONDITION, value=self._clause(s.condition))
+        if self.fused.pool is None:
+            return f"while left > 0 and not refused:\n{_indent(condition)}\n    break"
+
+        def allowed(decoding: str) -> str:
+            return "True" if s.only is None else self._clause(s.only, decoding, truth=True)
+
+        serve = fill(
+            text.SERVE_NEWCOMER,
+            prefill_allowed=allowed("0"),
+            decode_allowed=allowed("1"),
+            serve_prefill=self._serve_prefill(),
+            serve_segment=self._serve_segment(),
+        )
+        return fill(
+            text.ADMIT,
+            condition=condition,
+            cap=number(self.fused.pool.cap),
+            settle_pool=text.SETTLE_POOL,
+            sessions=self._sessions(forming=True),
+            serve_newcomer=serve,
+        )
+
+    def _finish(self) -> str:
+        count = fill(text.COUNT_TOKENS, gap_of_i=text.GAP, know=text.KNOW)
+        return fill(
+            text.FINISH,
+            want_r=self._want("r"),
+            gap_of_i=text.GAP,
+            count_tokens=count,
+            tidy=text.TIDY,
+            settle=text.SETTLE,
+        )
+
+    # ------------------------------------------------------------ claims and strides
+
+    def _checks(self, which: range | list[int], kept: bool = False) -> str:
+        """Asks questions about the state as it is; kept: their answers are kept for a stride."""
+        lines = []
+        for k in which:
+            watch, truth = self.watches[k], self._asked(self.watches[k].value)
+            if kept or watch.some:
+                lines.append(f"true{k} = {truth}")
+                truth = f"true{k}"
+            if watch.some:
+                lines.append(f"if not true{k}:\n    failures{k} += 1")
+                lines.append(f"elif first{k} < 0:\n    first{k} = now")
+            else:
+                lines.append(f"if not {truth}:\n    failures{k} += 1")
+                lines.append(f"    if first{k} < 0:\n        first{k} = now")
+        return "\n".join(lines)
+
+    def _stride(self) -> str:
+        moving = [k for k, w in enumerate(self.watches) if varies(w.value)]
+        still = [k for k in range(len(self.watches)) if k not in moving]
+        count = fill(text.COUNT_TOKENS, gap_of_i=text.GAP, know=text.KNOW)
+        # A capped prefill's demand does not fall by what it is given.
+        linear = "most = 1" if self.reads_demand and self.fused.each < inf else "pass"
+        step = whole = "pass"
+        if moving:
+            step = fill(text.STEP_CLAIMS, checks=self._checks(moving))
+            whole = self._whole_claims(moving)
+        return fill(
+            text.STRIDE,
+            linear_demand=linear,
+            first_tokens=fill(text.FIRST_TOKENS, count_tokens=count),
+            claims_of_whole_strides=whole,
+            claims_of_a_step=step,
+            want_of_i=self._want("remaining[i]"),
+            claims_that_stand="\n".join(f"if not true{k}:\n    failures{k} += k" for k in still) or "pass",
+        )
+
+    def _whole_claims(self, moving: list[int]) -> str:
+        """A question with one answer at both ends of a stride, if it has that between them too."""
+        ends, uneven, same = [], [], []
+        for k in moving:
+            spans: Spans = between(self.watches[k].value)
+            sure = []
+            if spans.true:
+                sure.append(f"(true{k} and end{k})")
+            if spans.false:
+                sure.append(f"not (true{k} or end{k})")
+            ends.append(f"end{k} = {self._asked(self.watches[k].value)}")
+            if not sure:
+                uneven.append("True")
+                continue
+            uneven.append(f"not ({' or '.join(sure)})")
+            for e in spans.exact:
+                uneven.append(f"not {self._write(e, LoopScope(self.fused, CLAIM))} < WHOLE")
+            if spans.false:
+                same.append(f"if not true{k}:\n    failures{k} += k")
+        return fill(
+            text.WHOLE_CLAIMS,
+            ends="\n".join(ends),
+            uneven=" or ".join(uneven),
+            checks=self._checks(moving),
+            same="\n".join(same) or "pass",
+        )
+
+    def _claims_end(self) -> str:
+        lines = []
+        for k, watch in enumerate(self.watches):
+            asked = f"(iterations, failures{k}, first{k})"
+            if watch.given is not None:
+                j = self.givens.index(watch.given)
+                asked = f"asked{k} if broken{j} >= 0 else {asked}"
+            lines.append(f"m.answer({k}, {asked})")
+        lines += [f"m.broken({k}, broken{k})" for k in range(len(self.givens))]
+        return "\n".join(lines) or "pass"
+
+
+def reads(e: Expr, name: str) -> bool:
+    """Whether an expression reads a variable."""
+    from serq.ir.expr import Var, walk
+
+    return any(isinstance(node, Var) and node.name == name for node in walk(e))
+
+
+def _nodes(block: Block | tuple[Statement | Leave, ...]) -> list[Expr]:
+    from serq.ir.expr import walk
+    from serq.machine.fused.fragment import of_block
+
+    return [node for e in of_block(block) for node in walk(e)]
+
+
+def _all_expressions(fused: Fused) -> list[list[Expr]]:
+    from serq.ir.expr import walk
+    from serq.machine.fused.fragment import expressions
+
+    return [list(walk(e)) for e in expressions(fused.program, fused.engine, fused.steps)]
+
+
+def _indent(piece: str) -> str:
+    return "\n".join(f"    {line}" for line in piece.strip("\n").split("\n"))
