@@ -37,11 +37,11 @@ def try_iteration(m: Machine, e: Engine) -> None:
     else:
         _follow(m, e, schedule)
     m.forming = None
-    e.fruitless = not (e.batch or e.preempted or e.admitted)
-    if e.fruitless:
-        e.registers = before
-    elif e.batch or e.preempted:
+    e.fruitless = not (e.batch or e.preempted)
+    if not e.fruitless:
         _start(m, e)
+    elif not e.admitted:
+        e.registers = before
 
 
 # ---------------------------------------------------------------- the schedule

@@ -149,7 +149,7 @@ class Engine:
 
     under_way: the iteration that runs, None while idle. budget, each, preempted, admitted, refused,
     offer: of the attempt being made. offer: the budget that a header reads, None outside of one.
-    fruitless: the last attempt gave nothing.
+    fruitless: the last attempt started no iteration.
     """
 
     rule: EngineRule

@@ -36,7 +36,7 @@ class EngineMember(StageMember):
     What observers read while an iteration starts: tokens, prefilled, decoders (this batch),
     attention, present, served (tokens of earlier iterations), demand(), registers. left: budget not
     yet given. each: the most one run may get. refused: a granule left a run without a token.
-    forming: a batch is being formed now. fruitless: the last attempt to form one came to nothing.
+    forming: a batch is being formed now. fruitless: the last attempt started no iteration.
     """
 
     is_engine = True
@@ -303,11 +303,11 @@ class EngineMember(StageMember):
             step()
         machine.forming = None
         self.forming = False
-        self.fruitless = not (self.tokens or self.preempted or self.admitted)
-        if self.fruitless:
-            self.registers[:] = before
-        elif self.tokens or self.preempted:
+        self.fruitless = not (self.tokens or self.preempted)
+        if not self.fruitless:
             self._start()
+        elif not self.admitted:
+            self.registers[:] = before
 
     def _start(self) -> None:
         machine = self.machine
