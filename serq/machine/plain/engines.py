@@ -220,6 +220,10 @@ def _start(m: Machine, e: Engine) -> None:
     )  # fmt: skip
     for see in m.on_iteration:
         see(e.under_way)
+    for run, n in e.batch.items():
+        # Whoever loses its hold before the end of the iteration has computed its tokens.
+        if run.growing is not None:
+            run.growing.position += n
     e.tally.iterations += 1
     if e.decoders():
         e.tally.decode_starts += 1
@@ -236,8 +240,6 @@ def _finish(m: Machine, e: Engine) -> None:
     e.under_way = None
     for run, n in e.batch.items():
         run.remaining -= n
-        if run.growing is not None:
-            run.growing.position += n
         if run.is_decode:
             tokens.add_token(m, run.session, e)
         elif run.remaining <= DONE:

@@ -32,11 +32,15 @@ from serq.values import show
 
 @frozen
 class Need:
-    """What a hold asks of one pool, in whole blocks: `units` to take, `room` to find."""
+    """What a hold asks of one pool, in whole blocks: `units` to take, `room` to find.
+
+    asked: the room as the header says it.
+    """
 
     pool: Pool
     units: float
     room: float
+    asked: float
 
 
 # ---------------------------------------------------------------- asking and admitting
@@ -96,7 +100,7 @@ def needs(m: Machine, hold: Hold) -> list[Need]:
     for pool, part in zip(hold.pools, hold.statement.parts, strict=True):
         units = _amount(m, hold, pool, part.units)
         room = units if part.reserve is None else max(units, _amount(m, hold, pool, part.reserve))
-        found.append(Need(pool, pool.round_up(units), pool.round_up(room)))
+        found.append(Need(pool, pool.round_up(units), pool.round_up(room), room))
     return found
 
 
@@ -129,6 +133,7 @@ def serve_queues(m: Machine) -> bool:
 def admit(m: Machine, hold: Hold, asked: list[Need]) -> None:
     """The units of a hold that fits are taken, in all its pools together."""
     s, first = hold.session, hold.pools[0]
+    s.stands = None
     first.queue.remove(hold)
     first.tally.queue_admissions += 1
     first.tally.wait_sum += m.now - hold.joined
@@ -282,7 +287,8 @@ def choose_victim(m: Machine, pool: Pool) -> Part | None:
     """Whose hold is taken when a growth does not fit; None: nobody's.
 
     Sessions stand in the order in which they began to hold units here; each would lose its innermost hold.
-    In an engine's memory only those with a run there are candidates. The least keys, the last of equals.
+    In an engine's memory only those with a run there that does not stall are candidates. The least keys,
+    the last of equals.
     """
     rule = pool.rule.preempt
     if rule is None:
@@ -293,7 +299,8 @@ def choose_victim(m: Machine, pool: Pool) -> Part | None:
     sessions = [
         s
         for s in pool.sessions
-        if engine is None or (isinstance(s.stands, Run) and s.stands.engine is engine)
+        if engine is None
+        or (isinstance(s.stands, Run) and s.stands.engine is engine and s.stands.stalls is None)
     ]
     candidates = [part for s in sessions if (part := innermost(s, pool)) is not None]
 
@@ -315,13 +322,13 @@ def preempt(m: Machine, part: Part) -> None:
         m.forming.preempted += 1
     _interrupt(m, s)
     s.tokens.lost_at = s.tokens.last_at
-    if hold.preempted_at >= position:
+    if hold.preempted_at >= position and all(s.serial not in other.stuck for other in m.all_pools()):
         pool.stuck.add(s.serial)
+    s.attributes["computed"] = position
     hold.preempted_at = position
     for inner in reversed(s.holds[s.holds.index(hold) :]):
         inner.advanced = True  # only what is computed may stay behind
         give_all_back(m, inner)
-    s.attributes["computed"] = position
     hold.pools = [pool_at(p.place, of_session(m, s)) for p in hold.statement.parts]
     hold.joined, hold.returned = m.now, rule.requeue == "head"
     _wait(hold)

@@ -153,14 +153,18 @@ class EachRun:
 
     # ------------------------------------------------------------ an iteration
 
+    def start(self) -> None:
+        """The iteration starts: holds count its tokens as computed, should they be lost before its end."""
+        for run, n in self._batch.items():
+            if run.part is not None:
+                run.part.position += n
+
     def apply(self) -> None:
         """The iteration is over: tokens count, runs with nothing left leave in serving order."""
         e = self.engine
         done = []
         for run, n in self._batch.items():
             run.remaining -= n
-            if run.part is not None:
-                run.part.position += n
             if run.is_decode:
                 e.add_token(run.session)
             if run.remaining <= DONE:

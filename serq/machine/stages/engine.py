@@ -321,6 +321,7 @@ class EngineMember(StageMember):
                     tokens=show(self.tokens),
                 )  # fmt: skip
             lasts = 0.0  # nobody was served, somebody preempted: the next iteration follows at once
+        self.residents.start()
         self._batch_runs = self.residents.batch_size()
         tally = self.tally
         tally.iterations += 1
