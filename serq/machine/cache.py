@@ -48,6 +48,11 @@ class Entry:
         piece.attributes, piece.owner = self.attributes, self.owner
         return piece
 
+    @property
+    def live_session(self) -> Session | None:
+        """Its session while it lives: whoever has ended has nothing in a cache that it could use."""
+        return None if self.session.ended else self.session
+
     def read(self) -> list[float]:
         """The attributes that an eviction key sees."""
         return self.attributes if self.dead or self.session.ended else self.session.attributes
@@ -62,9 +67,9 @@ class PrefixCache:
         self._entries: OrderedDict[int, Entry] = OrderedDict()
         self._by_owner: dict[object, Entry] = {}
 
-    def own_units(self, session: Session) -> float:
-        """Units that the session's next hold could use."""
-        entry = self._by_owner.get(session)
+    def own_units(self, session: Session | None) -> float:
+        """Units that the session's next hold could use; without a session none."""
+        entry = None if session is None else self._by_owner.get(session)
         return 0.0 if entry is None else entry.units
 
     def consume(self, session: Session, units: float) -> float:

@@ -27,6 +27,7 @@ def try_iteration(m: Machine, e: Engine) -> None:
     if not e.budget >= 0:
         m.fail("SQ0608", e.rule.tokens_cap.at, value=show(e.budget))
     e.batch = {}
+    e.lost = 0.0
     e.preempted = e.admitted = 0
     e.refused = False
     before = e.registers.copy()

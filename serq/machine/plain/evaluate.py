@@ -242,7 +242,9 @@ def _observable(e: Observable, here: Here) -> float:
             case "blocksize":
                 return pool.rule.block or 0.0
             case "cachedin":
-                entry = None if here.session is None else pool.entry_of(here.session)
+                # Whoever has ended has nothing in a cache that it could use.
+                s = here.session
+                entry = None if s is None or s.ended else pool.entry_of(s)
                 return 0.0 if entry is None else entry.units
     raise InternalError(f"the plain machine has no {e.function}")
 

@@ -266,6 +266,10 @@ def grow(m: Machine, s: Session, pool: Pool, units: float, at: Span | None) -> b
             s.stands = Growth(part, units)
             pool.growths.append(s.stands)
             return True
+        run = victim.hold.session.stands
+        if isinstance(run, Run) and run.engine is m.forming:
+            # What the batch gave it does not go back to the budget.
+            run.engine.lost += run.engine.batch.get(run, 0.0)
         preempt(m, victim)
     caches.enlarge(m, part, units)
     return False

@@ -148,8 +148,8 @@ class Engine:
     """One engine, or one member of a family: its runs in joining order, and the batch.
 
     under_way: the iteration that runs, None while idle. budget, each, preempted, admitted, refused,
-    offer: of the attempt being made. offer: the budget that a header reads, None outside of one.
-    fruitless: the last attempt started no iteration.
+    offer, lost: of the attempt being made. offer: the budget that a header reads, None outside of one.
+    lost: tokens given to runs that a `grow` preempted. fruitless: the last attempt started no iteration.
     """
 
     rule: EngineRule
@@ -161,6 +161,7 @@ class Engine:
     served: float = 0.0
     locals: dict[str, float] = field(factory=dict)
     budget: float = 0.0
+    lost: float = 0.0
     each: float = inf
     preempted: int = 0
     admitted: int = 0
@@ -186,7 +187,7 @@ class Engine:
     @property
     def left(self) -> float:
         """What is left of the budget."""
-        left = self.budget
+        left = self.budget - self.lost
         for n in self.batch.values():
             left -= n
         return left

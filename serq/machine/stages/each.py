@@ -55,14 +55,13 @@ class EachRun:
         return next((run for run in self._runs if run.session is session), None)
 
     def remove(self, run: Run) -> None:
-        """A run is preempted; what the batch gave it is taken back."""
+        """A run is preempted; the batch does without it."""
         del self._runs[run]
         n = self._batch.pop(run, 0.0)
         e = self.engine
         if n and not e.forming:
             e.lose(n)
         elif n:
-            e.left += n
             e.tokens -= n
             if run.is_decode:
                 e.decoders -= 1

@@ -183,7 +183,10 @@ class EngineMember(StageMember):
         return run is not None and run.is_decode
 
     def cancel(self, session: Session) -> None:
-        """A run is preempted: its tokens of this iteration go back to the budget."""
+        """A run is preempted. Its tokens of this iteration go back to the budget if it made room for a run.
+
+        Those of a victim of a `grow` are lost.
+        """
         residents = self.visit_each()
         run = residents.find(session)
         assert run is not None
@@ -213,7 +216,9 @@ class EngineMember(StageMember):
             if victim is None:
                 holds.stall(part, more)
                 return False
+            given = self.tokens
             holds.preempt(victim)
+            self.left += given - self.tokens
             if victim is part:
                 return False
         if more > 0:
