@@ -49,13 +49,19 @@ class Entry:
         return piece
 
     @property
-    def live_session(self) -> Session | None:
-        """Its session while it lives: whoever has ended has nothing in a cache that it could use."""
-        return None if self.session.ended else self.session
+    def user(self) -> Session | None:
+        """The session that can still use it, if any: a key reads what that one waits for and has cached."""
+        return None if self.dead or self.session.ended else self.session
+
+    @property
+    def awaited(self) -> bool:
+        """Whether its user waits in the queue of some pool."""
+        user = self.user
+        return user is not None and user.waiting is not None
 
     def read(self) -> list[float]:
         """The attributes that an eviction key sees."""
-        return self.attributes if self.dead or self.session.ended else self.session.attributes
+        return self.attributes if self.user is None else self.session.attributes
 
 
 class PrefixCache:

@@ -80,7 +80,6 @@ class Holds:
         first.dequeue(waiting)
         first.tally.queue_admissions += 1
         first.tally.wait_sum += machine.now - waiting.joined
-        s.waiting = None
         held = Held(waiting)
         s.admission = float(self.admissions)
         self.admissions += 1
@@ -94,6 +93,8 @@ class Holds:
             s.attributes[CACHED] = max(consumed.values())
         for need in needs:
             need.pool.take(held, need, consumed[need.pool])
+        # Until here its own prefix, if it is evicted, is that of a session that waits.
+        s.waiting = None
         s.holds.append(held)
 
     # ------------------------------------------------------------ giving back

@@ -155,7 +155,7 @@ class Machine:
             member.queue_keys = self._keys(pool.queue_keys, "w", names, attributes, session="w.session")
         if pool.evict_keys is not None:
             draws, read = "m.machine_draws", "w.read()"
-            keys = self._keys(pool.evict_keys, "w", ENTRY_VARIABLES, read, draws, session="w.live_session")
+            keys = self._keys(pool.evict_keys, "w", ENTRY_VARIABLES, read, draws, session="w.user")
             member.cache.keys = keys
         if pool.preempt is not None:
             names, attributes = VICTIM_VARIABLES, "w.held.session.attributes"
@@ -167,10 +167,8 @@ class Machine:
 
     def _spill(self, spill: Spill, member: PoolMember) -> SpillCode:
         def function(e: Expr) -> Callable[[Entry], float]:
-            scope = RunScope(
-                self, ENTRY_VARIABLES, attributes="w.read()", draws="m.machine_draws",
-                session="w.live_session",
-            )  # fmt: skip
+            draws = "m.machine_draws"
+            scope = RunScope(self, ENTRY_VARIABLES, attributes="w.read()", draws=draws, session="w.user")
             return compile_value(e, scope, "w", scope.lent)
 
         tiers, stages = self.pools[spill.tier], self.stages[spill.via]

@@ -296,14 +296,14 @@ class PoolMember:
                 excess = self.used + units + cache.units - self.cap
                 one_by_one = cache.keys is not None or self.spill is not None
                 gone = min(gone, self.block if one_by_one else self.round_up(excess))
-            if self.spill is not None:
-                self._write_down(self.spill, entry, gone)
+            piece = entry.piece(gone)
             tally.evicted_units += gone
             tally.evicted_entries += cache.cut(entry, gone)
+            if self.spill is not None:
+                self._write_down(self.spill, piece)
 
-    def _write_down(self, spill: SpillCode, entry: Entry, units: float) -> None:
+    def _write_down(self, spill: SpillCode, piece: Entry) -> None:
         """What is evicted appears in the tier at once; the job that carries it keeps nobody waiting."""
-        piece = entry.piece(units)
         if not spill.condition(piece):
             return
         self.tally.spills += 1

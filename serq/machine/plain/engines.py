@@ -27,7 +27,7 @@ def try_iteration(m: Machine, e: Engine) -> None:
     if not e.budget >= 0:
         m.fail("SQ0608", e.rule.tokens_cap.at, value=show(e.budget))
     e.batch = {}
-    e.lost = 0.0
+    e.lost = e.returned = 0.0
     e.preempted = e.admitted = 0
     e.refused = False
     before = e.registers.copy()
@@ -86,6 +86,7 @@ def _advance(m: Machine, e: Engine, s: Advance) -> None:
             return [not run.is_decode]
         return [value(key, _about(m, run)) for key in s.keys]
 
+    e.returned = 0.0
     unserved = [run for run in e.runs if run not in e.batch]
     for run in sorted(in_order(unserved), key=rank):
         if e.left <= 0:
@@ -107,6 +108,7 @@ def _serve(m: Machine, run: Run) -> None:
         e.refused = True
     elif _make_memory(m, run, n):
         e.batch[run] = n
+        e.returned = 0.0
 
 
 def _make_memory(m: Machine, run: Run, n: float) -> bool:
@@ -134,6 +136,7 @@ def _make_memory(m: Machine, run: Run, n: float) -> bool:
 
 def _admit(m: Machine, e: Engine, s: Admit) -> None:
     """`admit waiting`: step 3."""
+    e.returned = 0.0
     while e.left > 0 and not e.refused and _may_admit(m, e, s):
         newcomers = _admit_head(m, e, e.left)
         if newcomers is None:
@@ -192,6 +195,7 @@ def _exclusive_prefill(m: Machine, e: Engine, s: Admit) -> None:
                 continue
             if not run.is_decode:
                 decodes, e.batch = e.batch, {}
+                e.lost = e.returned = 0.0
                 _serve(m, run)
                 if run in e.batch:
                     return

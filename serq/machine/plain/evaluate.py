@@ -177,8 +177,8 @@ def _variable(name: str, here: Here) -> float:
             return m.now - released
         case "last", Entry(released=released):
             return released
-        case "waiting", Entry(session=session):
-            return isinstance(session.stands, Hold)
+        case "waiting", Entry(user=user):
+            return user is not None and isinstance(user.stands, Hold)
     if e is not None:
         match name:
             case "running.count" | "residents":
@@ -242,9 +242,7 @@ def _observable(e: Observable, here: Here) -> float:
             case "blocksize":
                 return pool.rule.block or 0.0
             case "cachedin":
-                # Whoever has ended has nothing in a cache that it could use.
-                s = here.session
-                entry = None if s is None or s.ended else pool.entry_of(s)
+                entry = None if here.session is None else pool.entry_of(here.session)
                 return 0.0 if entry is None else entry.units
     raise InternalError(f"the plain machine has no {e.function}")
 

@@ -133,7 +133,6 @@ def serve_queues(m: Machine) -> bool:
 def admit(m: Machine, hold: Hold, asked: list[Need]) -> None:
     """The units of a hold that fits are taken, in all its pools together."""
     s, first = hold.session, hold.pools[0]
-    s.stands = None
     first.queue.remove(hold)
     first.tally.queue_admissions += 1
     first.tally.wait_sum += m.now - hold.joined
@@ -266,11 +265,7 @@ def grow(m: Machine, s: Session, pool: Pool, units: float, at: Span | None) -> b
             s.stands = Growth(part, units)
             pool.growths.append(s.stands)
             return True
-        run = victim.hold.session.stands
-        if isinstance(run, Run) and run.engine is m.forming:
-            # What the batch gave it does not go back to the budget.
-            run.engine.lost += run.engine.batch.get(run, 0.0)
-        preempt(m, victim)
+        preempt(m, victim, by_grow=True)
     caches.enlarge(m, part, units)
     return False
 
@@ -316,7 +311,7 @@ def choose_victim(m: Machine, pool: Pool) -> Part | None:
     return ranked[min(ranked)] if ranked else None
 
 
-def preempt(m: Machine, part: Part) -> None:
+def preempt(m: Machine, part: Part, by_grow: bool = False) -> None:
     """The victim loses its hold with everything inside, and waits for it again."""
     hold, pool, s = part.hold, part.pool, part.hold.session
     position, rule = part.position, part.pool.rule.preempt
@@ -324,7 +319,7 @@ def preempt(m: Machine, part: Part) -> None:
     pool.tally.preemptions += 1
     if m.forming is not None:
         m.forming.preempted += 1
-    _interrupt(m, s)
+    _interrupt(m, s, by_grow)
     s.tokens.lost_at = s.tokens.last_at
     if hold.preempted_at >= position and all(s.serial not in other.stuck for other in m.all_pools()):
         pool.stuck.add(s.serial)
@@ -341,12 +336,20 @@ def preempt(m: Machine, part: Part) -> None:
     s.program.throw(Preempted(hold))
 
 
-def _interrupt(m: Machine, s: Session) -> None:
-    """Take a session away from wherever it works or waits."""
+def _interrupt(m: Machine, s: Session, by_grow: bool) -> None:
+    """Take a session away from wherever it works or waits.
+
+    What the batch gave it returns to the budget; but what a run that does not grow loses to a `grow` is
+    lost, as the reference has it.
+    """
     match s.stands:
         case Run() as run:
             run.engine.runs.remove(run)
-            run.engine.batch.pop(run, None)
+            given = run.engine.batch.pop(run, 0.0)
+            if by_grow and run.growing is None:
+                run.engine.lost += given
+            else:
+                run.engine.returned += given
             if run.stalls is not None:
                 run.stalls.part.pool.growths.remove(run.stalls)
         case Job() as job:

@@ -55,7 +55,7 @@ class EachRun:
         return next((run for run in self._runs if run.session is session), None)
 
     def remove(self, run: Run) -> None:
-        """A run is preempted; the batch does without it."""
+        """A run is preempted; what the batch gave it returns to the budget if it grows."""
         del self._runs[run]
         n = self._batch.pop(run, 0.0)
         e = self.engine
@@ -63,6 +63,8 @@ class EachRun:
             e.lose(n)
         elif n:
             e.tokens -= n
+            if run.part is not None:
+                e.returned += n
             if run.is_decode:
                 e.decoders -= 1
             else:
@@ -79,6 +81,7 @@ class EachRun:
         self._batch = {}
 
     def advance(self, code: AdvanceCode) -> None:
+        self.engine.take_returned()
         waiting = [r for r in self._runs if r not in self._batch]
         keys = code.keys
         if keys is None:
@@ -104,6 +107,7 @@ class EachRun:
             return run in self._runs
         self._batch[run] = n
         e.left -= n
+        e.take_returned()
         e.tokens += n
         if run.is_decode:
             e.decoders += 1
@@ -140,14 +144,14 @@ class EachRun:
         self._batch = {}
         e.tokens = e.prefilled = e.attention = 0.0
         e.decoders = 0
-        e.left = budget
+        e.left, e.returned = budget, 0.0
         self.serve(run)
         if self._batch:
             return True
         self._batch = {decode: n for decode, n in batch.items() if decode in self._runs}
         e.decoders = len(self._batch)
         e.tokens = sum(self._batch.values())
-        e.left = budget - e.tokens
+        e.left, e.returned = budget - e.tokens, 0.0
         return False
 
     # ------------------------------------------------------------ an iteration
