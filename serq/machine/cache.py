@@ -48,9 +48,20 @@ class Entry:
         piece.attributes, piece.owner = self.attributes, self.owner
         return piece
 
+    @property
+    def user(self) -> Session | None:
+        """The session that can still use it, if any: a key reads what that one waits for and has cached."""
+        return None if self.dead or self.session.ended else self.session
+
+    @property
+    def awaited(self) -> bool:
+        """Whether its user waits in the queue of some pool."""
+        user = self.user
+        return user is not None and user.waiting is not None
+
     def read(self) -> list[float]:
         """The attributes that an eviction key sees."""
-        return self.attributes if self.dead or self.session.ended else self.session.attributes
+        return self.attributes if self.user is None else self.session.attributes
 
 
 class PrefixCache:
@@ -62,9 +73,9 @@ class PrefixCache:
         self._entries: OrderedDict[int, Entry] = OrderedDict()
         self._by_owner: dict[object, Entry] = {}
 
-    def own_units(self, session: Session) -> float:
-        """Units that the session's next hold could use."""
-        entry = self._by_owner.get(session)
+    def own_units(self, session: Session | None) -> float:
+        """Units that the session's next hold could use; without a session none."""
+        entry = None if session is None else self._by_owner.get(session)
         return 0.0 if entry is None else entry.units
 
     def consume(self, session: Session, units: float) -> float:

@@ -80,7 +80,6 @@ class Holds:
         first.dequeue(waiting)
         first.tally.queue_admissions += 1
         first.tally.wait_sum += machine.now - waiting.joined
-        s.waiting = None
         held = Held(waiting)
         s.admission = float(self.admissions)
         self.admissions += 1
@@ -94,6 +93,8 @@ class Holds:
             s.attributes[CACHED] = max(consumed.values())
         for need in needs:
             need.pool.take(held, need, consumed[need.pool])
+        # Until here its own prefix, if it is evicted, is that of a session that waits.
+        s.waiting = None
         s.holds.append(held)
 
     # ------------------------------------------------------------ giving back
@@ -224,9 +225,9 @@ class Holds:
     def choose_victim(self, pool: PoolMember) -> Part | None:
         """Whose hold is taken when a growth does not fit; None: nobody's, the growth waits.
 
-        In an engine's memory only sessions with a run at that engine are candidates. They stand in the
-        order in which they began to hold units here, and would lose their innermost hold; keys read
-        that place as `admission`. The least keys, the last of equals.
+        In an engine's memory only sessions with a run at that engine that does not wait for memory itself
+        are candidates. They stand in the order in which they began to hold units here, and would lose
+        their innermost hold; keys read that place as `admission`. The least keys, the last of equals.
         """
         if pool.victim_keys is None:
             return None
@@ -235,7 +236,9 @@ class Holds:
         if engine is not None:
             engine.visit_each()
         candidates = dict.fromkeys(
-            session for session in pool.holders() if engine is None or session.stage is engine
+            session
+            for session in pool.holders()
+            if engine is None or (session.stage is engine and session.growth is None)
         )
         innermost: dict[Session, Part] = {}
         for part in pool.parts:
@@ -264,14 +267,14 @@ class Holds:
             machine.forming.preempted += 1
         self._interrupt(s)
         s.lost_token_at = s.token_at
-        if held.preempted_at >= position:
-            pool.stuck.setdefault(s.serial, held.code.statement.at)
+        if held.preempted_at >= position and not any(s.serial in p.stuck for p in self.pools):
+            pool.stuck[s.serial] = held.code.statement.at
+        s.attributes[COMPUTED] = position
         for inner in reversed(s.holds[s.holds.index(held) :]):
             inner.advanced = True  # what is allocated and not computed is lost
             for inner_part in list(inner.parts.values()):
                 self._give_back(inner_part)
             s.holds.remove(inner)
-        s.attributes[COMPUTED] = position
         s.restart = Preempted(held.asked)
         pools = held.code.pools(s)
         waiting = Waiting(s, held.code, pools, machine.take_number(), machine.now)

@@ -161,7 +161,8 @@ class Machine:
             member.queue_keys = self._keys(pool.queue_keys, "w", names, attributes, session="w.session")
         if pool.evict_keys is not None:
             draws, read = "m.machine_draws", "w.read()"
-            member.cache.keys = self._keys(pool.evict_keys, "w", ENTRY_VARIABLES, read, draws)
+            keys = self._keys(pool.evict_keys, "w", ENTRY_VARIABLES, read, draws, session="w.user")
+            member.cache.keys = keys
         if pool.preempt is not None:
             names, attributes = VICTIM_VARIABLES, "w.held.session.attributes"
             session = "w.held.session"
@@ -172,7 +173,8 @@ class Machine:
 
     def _spill(self, spill: Spill, member: PoolMember) -> SpillCode:
         def function(e: Expr) -> Callable[[Entry], float]:
-            scope = RunScope(self, ENTRY_VARIABLES, attributes="w.read()", draws="m.machine_draws")
+            draws = "m.machine_draws"
+            scope = RunScope(self, ENTRY_VARIABLES, attributes="w.read()", draws=draws, session="w.user")
             return compile_value(e, scope, "w", scope.lent)
 
         tiers, stages = self.pools[spill.tier], self.stages[spill.via]
@@ -245,8 +247,9 @@ class Machine:
             self.schedule(settings.warmup, self._end_warmup, None)
         self._first_arrivals()
         self._settle()
-        self._close_instant()
         heap, pop = self._heap, heapq.heappop
+        if not heap or heap[0][0] != self.now:
+            self._close_instant()
         while heap and heap[0][0] <= horizon and not self._drained:
             time, _, apply, subject = pop(heap)
             self.now = time

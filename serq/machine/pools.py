@@ -49,11 +49,15 @@ class HoldCode:
 
 @frozen(eq=False)
 class Need:
-    """What a waiting hold asks of one pool, in whole blocks: the units it takes, what it reserves."""
+    """What a waiting hold asks of one pool, in whole blocks: the units it takes, what it reserves.
+
+    asked: the larger of the two as the header says it.
+    """
 
     pool: PoolMember
     units: float
     reserve: float
+    asked: float
 
     @property
     def room(self) -> float:
@@ -88,7 +92,7 @@ class Waiting:
         for pool, units_of, reserve_of in zip(self.pools, code.units, code.reserves, strict=True):
             units = self._amount(pool, units_of(s))
             reserve = 0.0 if reserve_of is None else self._amount(pool, reserve_of(s))
-            found.append(Need(pool, pool.round_up(units), pool.round_up(reserve)))
+            found.append(Need(pool, pool.round_up(units), pool.round_up(reserve), max(units, reserve)))
         return found
 
     def _amount(self, pool: PoolMember, units: float) -> float:
@@ -292,14 +296,14 @@ class PoolMember:
                 excess = self.used + units + cache.units - self.cap
                 one_by_one = cache.keys is not None or self.spill is not None
                 gone = min(gone, self.block if one_by_one else self.round_up(excess))
-            if self.spill is not None:
-                self._write_down(self.spill, entry, gone)
+            piece = entry.piece(gone)
             tally.evicted_units += gone
             tally.evicted_entries += cache.cut(entry, gone)
+            if self.spill is not None:
+                self._write_down(self.spill, piece)
 
-    def _write_down(self, spill: SpillCode, entry: Entry, units: float) -> None:
+    def _write_down(self, spill: SpillCode, piece: Entry) -> None:
         """What is evicted appears in the tier at once; the job that carries it keeps nobody waiting."""
-        piece = entry.piece(units)
         if not spill.condition(piece):
             return
         self.tally.spills += 1
@@ -350,11 +354,11 @@ class PoolMember:
         head = self.head()
         for need in head.needs() if head is not None else ():
             if need.room > need.pool.cap:
-                need.pool.tally.over_cap = (self.name, need.room)
+                need.pool.tally.over_cap = (self.name, need.asked)
         self.tally.stuck = len(self.stuck)
         self.tally.growing_at_end = len(self.growths)
-        waiting = {growth.part for growth in self.growths}
-        self.tally.growing_stalled = bool(waiting) and all(p in waiting for p in self.parts)
+        waiting = {growth.session for growth in self.growths}
+        self.tally.growing_stalled = bool(waiting) and all(s in waiting for s in self._holders)
 
     def take_tally(self) -> None:
         """The tally is complete up to now."""

@@ -65,7 +65,7 @@ ENTRY_VARIABLES = {
     "size": "w.units",
     "age": "(m.now - w.released)",
     "last": "w.released",
-    "waiting": "(w.session.waiting is not None)",
+    "waiting": "w.awaited",
 }
 """Variables of an eviction key, with `w` the entry."""
 

@@ -39,7 +39,7 @@ def over_asks(holds: Holds) -> Iterator[Wait]:
         for need in head.needs() if head is not None else ():
             if head is not None and need.room > need.pool.cap:
                 place = head.code.statement.at
-                yield Wait("over", (head.session.serial,), (label(need.pool),), (place,), need.room)
+                yield Wait("over", (head.session.serial,), (label(need.pool),), (place,), need.asked)
 
 
 def stuck_holds(holds: Holds) -> Iterator[Wait]:

@@ -198,6 +198,7 @@ def _of_schedule(engine: Engine, statements: Iterable[ScheduleStatement]) -> Ite
 
 
 def of_block(block: Iterable[Statement | Leave]) -> Iterator[Expr]:
+    """The expressions of statements, those in their blocks included."""
     for s in block:
         match s:
             case Set(value=value) | Observe(value=value):
@@ -223,6 +224,7 @@ def _of_claims(program: Program) -> Iterator[Expr]:
 
 
 def expressions(program: Program, engine: Engine, steps: Iterable[Statement | Leave]) -> Iterator[Expr]:
+    """Every expression of a program that is read before its end."""
     yield from _of_schedule(engine, _statements(engine.schedule.statements))
     yield from of_block(steps)
     workload = program.workload

@@ -298,7 +298,7 @@ decoders = admitted = 0
 refused, apart = False, True
 iteration += 1
 <statements>
-fruitless = not (tokens or admitted)
+fruitless = not tokens
 if tokens:
     demand = decoding + prefill_demand
     <claims>

@@ -356,7 +356,7 @@ class LoopWriter:
             lasts=f"{self._clause(fused.engine.execute)}",
             stride=self._stride() if fused.steady else "pass",
             count_batch=self._count_batch(),
-            undo=f"if fruitless:\n    ({registers},) = kept" if registers else "pass",
+            undo=f"if not (tokens or admitted):\n    ({registers},) = kept" if registers else "pass",
         )
 
     def _count_batch(self) -> str:

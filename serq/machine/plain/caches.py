@@ -47,7 +47,7 @@ def make_room(m: Machine, pool: Pool, units: float) -> None:
     while pool.entries and pool.used + units + pool.cached > pool.rule.cap:
 
         def rank(entry: Entry) -> tuple[list[float], int]:
-            here = Here(m, entry.session, entry.attributes, m.draws, subject=entry)
+            here = Here(m, entry.user, entry.attributes, m.draws, subject=entry)
             return [value(key, here) for key in pool.rule.evict_keys or ()], entry.number
 
         _evict(m, pool, min(pool.entries, key=rank))
@@ -56,13 +56,14 @@ def make_room(m: Machine, pool: Pool, units: float) -> None:
 def _evict(m: Machine, pool: Pool, entry: Entry) -> None:
     """The entry goes, or its last block."""
     gone = entry.units if pool.rule.block is None else min(entry.units, pool.rule.block)
-    if pool.rule.spill is not None:
-        _spill(m, pool, evolve(entry, units=gone))
+    piece = evolve(entry, units=gone)
     pool.tally.evicted_units += gone
     entry.units -= gone
     if entry.units <= 0:
         pool.tally.evicted_entries += 1
         pool.entries.remove(entry)
+    if pool.rule.spill is not None:
+        _spill(m, pool, piece)
 
 
 def _spill(m: Machine, pool: Pool, piece: Entry) -> None:
@@ -72,7 +73,7 @@ def _spill(m: Machine, pool: Pool, piece: Entry) -> None:
     """
     spill = pool.rule.spill
     assert spill is not None
-    here = Here(m, piece.session, piece.attributes, m.draws, subject=piece)
+    here = Here(m, piece.user, piece.attributes, m.draws, subject=piece)
     if not is_true(spill.condition, here):
         return
     pool.tally.spills += 1

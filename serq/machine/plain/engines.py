@@ -27,6 +27,7 @@ def try_iteration(m: Machine, e: Engine) -> None:
     if not e.budget >= 0:
         m.fail("SQ0608", e.rule.tokens_cap.at, value=show(e.budget))
     e.batch = {}
+    e.lost = e.returned = 0.0
     e.preempted = e.admitted = 0
     e.refused = False
     before = e.registers.copy()
@@ -37,11 +38,11 @@ def try_iteration(m: Machine, e: Engine) -> None:
     else:
         _follow(m, e, schedule)
     m.forming = None
-    e.fruitless = not (e.batch or e.preempted or e.admitted)
-    if e.fruitless:
-        e.registers = before
-    elif e.batch or e.preempted:
+    e.fruitless = not (e.batch or e.preempted)
+    if not e.fruitless:
         _start(m, e)
+    elif not e.admitted:
+        e.registers = before
 
 
 # ---------------------------------------------------------------- the schedule
@@ -85,6 +86,7 @@ def _advance(m: Machine, e: Engine, s: Advance) -> None:
             return [not run.is_decode]
         return [value(key, _about(m, run)) for key in s.keys]
 
+    e.returned = 0.0
     unserved = [run for run in e.runs if run not in e.batch]
     for run in sorted(in_order(unserved), key=rank):
         if e.left <= 0:
@@ -106,6 +108,7 @@ def _serve(m: Machine, run: Run) -> None:
         e.refused = True
     elif _make_memory(m, run, n):
         e.batch[run] = n
+        e.returned = 0.0
 
 
 def _make_memory(m: Machine, run: Run, n: float) -> bool:
@@ -133,6 +136,7 @@ def _make_memory(m: Machine, run: Run, n: float) -> bool:
 
 def _admit(m: Machine, e: Engine, s: Admit) -> None:
     """`admit waiting`: step 3."""
+    e.returned = 0.0
     while e.left > 0 and not e.refused and _may_admit(m, e, s):
         newcomers = _admit_head(m, e, e.left)
         if newcomers is None:
@@ -191,6 +195,7 @@ def _exclusive_prefill(m: Machine, e: Engine, s: Admit) -> None:
                 continue
             if not run.is_decode:
                 decodes, e.batch = e.batch, {}
+                e.lost = e.returned = 0.0
                 _serve(m, run)
                 if run in e.batch:
                     return
@@ -220,6 +225,10 @@ def _start(m: Machine, e: Engine) -> None:
     )  # fmt: skip
     for see in m.on_iteration:
         see(e.under_way)
+    for run, n in e.batch.items():
+        # Whoever loses its hold before the end of the iteration has computed its tokens.
+        if run.growing is not None:
+            run.growing.position += n
     e.tally.iterations += 1
     if e.decoders():
         e.tally.decode_starts += 1
@@ -236,8 +245,6 @@ def _finish(m: Machine, e: Engine) -> None:
     e.under_way = None
     for run, n in e.batch.items():
         run.remaining -= n
-        if run.growing is not None:
-            run.growing.position += n
         if run.is_decode:
             tokens.add_token(m, run.session, e)
         elif run.remaining <= DONE:

@@ -177,8 +177,8 @@ def _variable(name: str, here: Here) -> float:
             return m.now - released
         case "last", Entry(released=released):
             return released
-        case "waiting", Entry(session=session):
-            return isinstance(session.stands, Hold)
+        case "waiting", Entry(user=user):
+            return user is not None and isinstance(user.stands, Hold)
     if e is not None:
         match name:
             case "running.count" | "residents":

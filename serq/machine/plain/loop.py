@@ -112,7 +112,8 @@ def _run(m: Machine, progress: Callable[[float], None] | None) -> None:
         m.schedule(settings.warmup, lambda: _end_warmup(m))
     _first_arrivals(m)
     _settle(m)
-    _close_instant(m)
+    if not m.events or m.events[0][0] != m.now:
+        _close_instant(m)
     while m.events and m.events[0][0] <= settings.horizon and not _is_drained(m):
         time, _, apply = heapq.heappop(m.events)
         _pass_time(m, time)
@@ -275,8 +276,8 @@ def _look_at_waiting(m: Machine, pool: Pool) -> None:
     hold = pools.head(m, pool)
     for need in () if hold is None else pools.needs(m, hold):
         if need.room > need.pool.rule.cap:
-            need.pool.tally.over_cap = (pool.rule.name, need.room)
-    growing = [growth.part for growth in pool.growths]
+            need.pool.tally.over_cap = (pool.rule.name, need.asked)
+    growing = [growth.part.hold.session for growth in pool.growths]
     pool.tally.stuck = len(pool.stuck)
     pool.tally.growing_at_end = len(growing)
-    pool.tally.growing_stalled = bool(growing) and all(part in growing for part in pool.parts)
+    pool.tally.growing_stalled = bool(growing) and all(s in growing for s in pool.sessions)

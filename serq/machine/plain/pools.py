@@ -32,11 +32,15 @@ from serq.values import show
 
 @frozen
 class Need:
-    """What a hold asks of one pool, in whole blocks: `units` to take, `room` to find."""
+    """What a hold asks of one pool, in whole blocks: `units` to take, `room` to find.
+
+    asked: the room as the header says it.
+    """
 
     pool: Pool
     units: float
     room: float
+    asked: float
 
 
 # ---------------------------------------------------------------- asking and admitting
@@ -96,7 +100,7 @@ def needs(m: Machine, hold: Hold) -> list[Need]:
     for pool, part in zip(hold.pools, hold.statement.parts, strict=True):
         units = _amount(m, hold, pool, part.units)
         room = units if part.reserve is None else max(units, _amount(m, hold, pool, part.reserve))
-        found.append(Need(pool, pool.round_up(units), pool.round_up(room)))
+        found.append(Need(pool, pool.round_up(units), pool.round_up(room), room))
     return found
 
 
@@ -261,7 +265,7 @@ def grow(m: Machine, s: Session, pool: Pool, units: float, at: Span | None) -> b
             s.stands = Growth(part, units)
             pool.growths.append(s.stands)
             return True
-        preempt(m, victim)
+        preempt(m, victim, by_grow=True)
     caches.enlarge(m, part, units)
     return False
 
@@ -282,7 +286,8 @@ def choose_victim(m: Machine, pool: Pool) -> Part | None:
     """Whose hold is taken when a growth does not fit; None: nobody's.
 
     Sessions stand in the order in which they began to hold units here; each would lose its innermost hold.
-    In an engine's memory only those with a run there are candidates. The least keys, the last of equals.
+    In an engine's memory only those with a run there that does not stall are candidates. The least keys,
+    the last of equals.
     """
     rule = pool.rule.preempt
     if rule is None:
@@ -293,7 +298,8 @@ def choose_victim(m: Machine, pool: Pool) -> Part | None:
     sessions = [
         s
         for s in pool.sessions
-        if engine is None or (isinstance(s.stands, Run) and s.stands.engine is engine)
+        if engine is None
+        or (isinstance(s.stands, Run) and s.stands.engine is engine and s.stands.stalls is None)
     ]
     candidates = [part for s in sessions if (part := innermost(s, pool)) is not None]
 
@@ -305,7 +311,7 @@ def choose_victim(m: Machine, pool: Pool) -> Part | None:
     return ranked[min(ranked)] if ranked else None
 
 
-def preempt(m: Machine, part: Part) -> None:
+def preempt(m: Machine, part: Part, by_grow: bool = False) -> None:
     """The victim loses its hold with everything inside, and waits for it again."""
     hold, pool, s = part.hold, part.pool, part.hold.session
     position, rule = part.position, part.pool.rule.preempt
@@ -313,15 +319,15 @@ def preempt(m: Machine, part: Part) -> None:
     pool.tally.preemptions += 1
     if m.forming is not None:
         m.forming.preempted += 1
-    _interrupt(m, s)
+    _interrupt(m, s, by_grow)
     s.tokens.lost_at = s.tokens.last_at
-    if hold.preempted_at >= position:
+    if hold.preempted_at >= position and all(s.serial not in other.stuck for other in m.all_pools()):
         pool.stuck.add(s.serial)
+    s.attributes["computed"] = position
     hold.preempted_at = position
     for inner in reversed(s.holds[s.holds.index(hold) :]):
         inner.advanced = True  # only what is computed may stay behind
         give_all_back(m, inner)
-    s.attributes["computed"] = position
     hold.pools = [pool_at(p.place, of_session(m, s)) for p in hold.statement.parts]
     hold.joined, hold.returned = m.now, rule.requeue == "head"
     _wait(hold)
@@ -330,12 +336,20 @@ def preempt(m: Machine, part: Part) -> None:
     s.program.throw(Preempted(hold))
 
 
-def _interrupt(m: Machine, s: Session) -> None:
-    """Take a session away from wherever it works or waits."""
+def _interrupt(m: Machine, s: Session, by_grow: bool) -> None:
+    """Take a session away from wherever it works or waits.
+
+    What the batch gave it returns to the budget; but what a run that does not grow loses to a `grow` is
+    lost, as the reference has it.
+    """
     match s.stands:
         case Run() as run:
             run.engine.runs.remove(run)
-            run.engine.batch.pop(run, None)
+            given = run.engine.batch.pop(run, 0.0)
+            if by_grow and run.growing is None:
+                run.engine.lost += given
+            else:
+                run.engine.returned += given
             if run.stalls is not None:
                 run.stalls.part.pool.growths.remove(run.stalls)
         case Job() as job:

@@ -148,8 +148,9 @@ class Engine:
     """One engine, or one member of a family: its runs in joining order, and the batch.
 
     under_way: the iteration that runs, None while idle. budget, each, preempted, admitted, refused,
-    offer: of the attempt being made. offer: the budget that a header reads, None outside of one.
-    fruitless: the last attempt gave nothing.
+    offer, lost, returned: of the attempt being made. offer: the budget that a header reads, None outside
+    of one. lost, returned: tokens of runs that were preempted, which nobody may have, or only the next
+    statement or run. fruitless: the last attempt started no iteration.
     """
 
     rule: EngineRule
@@ -161,6 +162,8 @@ class Engine:
     served: float = 0.0
     locals: dict[str, float] = field(factory=dict)
     budget: float = 0.0
+    lost: float = 0.0
+    returned: float = 0.0
     each: float = inf
     preempted: int = 0
     admitted: int = 0
@@ -186,7 +189,7 @@ class Engine:
     @property
     def left(self) -> float:
         """What is left of the budget."""
-        left = self.budget
+        left = self.budget - self.lost - self.returned
         for n in self.batch.values():
             left -= n
         return left
@@ -277,8 +280,12 @@ class Entry:
     @property
     def attributes(self) -> dict[str, float]:
         """As eviction keys read them: the session's own while it lives and the entry is its own."""
-        is_own = self.owner is self.session and not self.session.ended
-        return self.session.attributes if is_own else self.copied
+        return self.copied if self.user is None else self.session.attributes
+
+    @property
+    def user(self) -> Session | None:
+        """The session that can still use it, if any."""
+        return self.session if self.owner is self.session and not self.session.ended else None
 
 
 @define(eq=False)

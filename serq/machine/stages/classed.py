@@ -344,6 +344,12 @@ class ClassedRuns:
 
     # ------------------------------------------------------------ an iteration
 
+    def start(self) -> None:
+        """The iteration starts: holds count its tokens as computed; those of segments are counted."""
+        for run, n in self._given.items():
+            if run.part is not None:
+                run.part.position += n
+
     def apply(self) -> None:
         """The iteration is over: tokens count, runs with nothing left leave in serving order."""
         e = self.engine
@@ -376,8 +382,6 @@ class ClassedRuns:
     def _apply_prefill(self, run: Run, done: list[Run]) -> None:
         self._wanted -= self._want(run)
         run.remaining -= self._given[run]
-        if run.part is not None:
-            run.part.position += self._given[run]
         if run.remaining > 0:
             self._wanted += self._want(run)
             return
@@ -413,7 +417,7 @@ class ClassedRuns:
             fresh = {*segment.fresh, *(segment.served_fresh if segment in self._batch else ())}
             for run in segment.members():
                 segment.settle(run)
-                if run.part is not None:
+                if run.part is not None and self.engine.forming:
                     run.part.position -= run in batch
                 run.remaining = float(run.finish - segment.tick + (run in batch))
                 run.session.tokens += int(run.total - run.remaining) - run.counted

@@ -55,15 +55,16 @@ class EachRun:
         return next((run for run in self._runs if run.session is session), None)
 
     def remove(self, run: Run) -> None:
-        """A run is preempted; what the batch gave it is taken back."""
+        """A run is preempted; what the batch gave it returns to the budget if it grows."""
         del self._runs[run]
         n = self._batch.pop(run, 0.0)
         e = self.engine
         if n and not e.forming:
             e.lose(n)
         elif n:
-            e.left += n
             e.tokens -= n
+            if run.part is not None:
+                e.returned += n
             if run.is_decode:
                 e.decoders -= 1
             else:
@@ -80,6 +81,7 @@ class EachRun:
         self._batch = {}
 
     def advance(self, code: AdvanceCode) -> None:
+        self.engine.take_returned()
         waiting = [r for r in self._runs if r not in self._batch]
         keys = code.keys
         if keys is None:
@@ -105,6 +107,7 @@ class EachRun:
             return run in self._runs
         self._batch[run] = n
         e.left -= n
+        e.take_returned()
         e.tokens += n
         if run.is_decode:
             e.decoders += 1
@@ -141,17 +144,23 @@ class EachRun:
         self._batch = {}
         e.tokens = e.prefilled = e.attention = 0.0
         e.decoders = 0
-        e.left = budget
+        e.left, e.returned = budget, 0.0
         self.serve(run)
         if self._batch:
             return True
         self._batch = {decode: n for decode, n in batch.items() if decode in self._runs}
         e.decoders = len(self._batch)
         e.tokens = sum(self._batch.values())
-        e.left = budget - e.tokens
+        e.left, e.returned = budget - e.tokens, 0.0
         return False
 
     # ------------------------------------------------------------ an iteration
+
+    def start(self) -> None:
+        """The iteration starts: holds count its tokens as computed, should they be lost before its end."""
+        for run, n in self._batch.items():
+            if run.part is not None:
+                run.part.position += n
 
     def apply(self) -> None:
         """The iteration is over: tokens count, runs with nothing left leave in serving order."""
@@ -159,8 +168,6 @@ class EachRun:
         done = []
         for run, n in self._batch.items():
             run.remaining -= n
-            if run.part is not None:
-                run.part.position += n
             if run.is_decode:
                 e.add_token(run.session)
             if run.remaining <= DONE:

@@ -36,9 +36,9 @@ class EngineMember(StageMember):
 
     What observers read while an iteration starts: tokens, prefilled, decoders (this batch),
     attention, present, served (tokens of earlier iterations), demand(), registers. left: budget not
-    yet given. each: the most one run may get. refused: a granule left a run without a token.
-    watches: questions to each iteration. forming: a batch is being formed now. fruitless: the last
-    attempt to form one came to nothing.
+    yet given; returned: more of it, for whoever comes next. each: the most one run may get. refused:
+    a granule left a run without a token. watches: questions to each iteration. forming: a batch is
+    being formed now. fruitless: the last attempt started no iteration.
     """
 
     is_engine = True
@@ -59,7 +59,7 @@ class EngineMember(StageMember):
         self.decoding = 0
         self.iteration = 0
         self.unfinished = 0.0
-        self.left = 0.0
+        self.left = self.returned = 0.0
         self.each = inf
         self.tokens = 0.0
         self.prefilled = 0.0
@@ -186,7 +186,10 @@ class EngineMember(StageMember):
         return run is not None and run.is_decode
 
     def cancel(self, session: Session) -> None:
-        """A run is preempted: its tokens of this iteration go back to the budget."""
+        """A run is preempted: its tokens of this iteration return to the budget.
+
+        Only what a run that does not grow loses to a `grow` is lost, as the reference has it.
+        """
         residents = self.visit_each()
         run = residents.find(session)
         assert run is not None
@@ -199,6 +202,11 @@ class EngineMember(StageMember):
         """A run of the iteration under way is preempted; what it was given counts as served."""
         self._batch_runs -= 1
         self.unfinished += tokens
+
+    def take_returned(self) -> None:
+        """Tokens that preempted runs have returned are to be had by the next statement, or the next run."""
+        self.left += self.returned
+        self.returned = 0.0
 
     def make_memory(self, run: Run, tokens: float) -> bool:
         """The run's hold grows to the position that `tokens` more reach; False: no room, no tokens.
@@ -216,7 +224,9 @@ class EngineMember(StageMember):
             if victim is None:
                 holds.stall(part, more)
                 return False
+            returned, given = self.returned, self.tokens
             holds.preempt(victim)
+            self.returned = returned + (given - self.tokens)
             if victim is part:
                 return False
         if more > 0:
@@ -291,7 +301,7 @@ class EngineMember(StageMember):
         self.each = inf if self._each is None else self._each()
         if not (is_whole(budget) or budget == inf) or not (is_whole(self.each) or self.each == inf):
             self.use_plain()
-        self.left = budget
+        self.left, self.returned = budget, 0.0
         self.tokens = self.prefilled = self.attention = 0.0
         self.decoders = self.preempted = self.admitted = 0
         self.refused = False
@@ -306,11 +316,11 @@ class EngineMember(StageMember):
             step()
         machine.forming = None
         self.forming = False
-        self.fruitless = not (self.tokens or self.preempted or self.admitted)
-        if self.fruitless:
-            self.registers[:] = before
-        elif self.tokens or self.preempted:
+        self.fruitless = not (self.tokens or self.preempted)
+        if not self.fruitless:
             self._start()
+        elif not self.admitted:
+            self.registers[:] = before
 
     def _start(self) -> None:
         machine = self.machine
@@ -324,6 +334,7 @@ class EngineMember(StageMember):
                     tokens=show(self.tokens),
                 )  # fmt: skip
             lasts = 0.0  # nobody was served, somebody preempted: the next iteration follows at once
+        self.residents.start()
         self._batch_runs = self.residents.batch_size()
         tally = self.tally
         tally.iterations += 1
@@ -393,6 +404,7 @@ class EngineMember(StageMember):
         allowed: Callable[[Run], Any] | None,
         statement: Admit,
     ) -> None:
+        self.take_returned()
         while self.left > 0 and not self.refused and self._may_admit(condition, statement):
             newcomers = self._admit_head(self.left)
             if newcomers is None:
