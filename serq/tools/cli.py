@@ -250,12 +250,13 @@ def print_ir(file: str, sets: dict[str, str], defs: dict[str, str]) -> None:
 @click.option("-o", "--output", metavar="OUT", help="Write to this file instead of standard output.")
 def emit_lean(file: str, sets: dict[str, str], defs: dict[str, str], output: str | None) -> None:
     """State the claims of a program in Lean 4: one self-contained file, statements only."""
+    from serq.tools.writing import refuse_overwriting, write_file
+
+    refuse_overwriting(file, output)
     text = serq.emit_lean(_open(file, sets, defs))
     if output is None:
         print_exact(text)
         return
-    from serq.tools.writing import write_file
-
     with writing(output):
         write_file(output, text)
 

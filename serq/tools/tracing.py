@@ -13,6 +13,7 @@ import click
 from serq.spelling import closest
 from serq.tools.progress import Progress
 from serq.tools.saying import print_exact, print_text, writing
+from serq.tools.writing import open_replacement, refuse_overwriting
 
 if TYPE_CHECKING:
     from serq.traces import Converted, Reading, TraceFile
@@ -41,6 +42,13 @@ def trace_command() -> None:
     """Convert recorded traces to serq's own, or look at one ("-" is standard input; gzip is unpacked)."""
 
 
+def _characters(_: click.Context, __: click.Parameter, value: float | None) -> float | None:
+    """How many characters a token has; not-a-number is in no range, which click's own ranges let pass."""
+    if value is not None and not 0.01 <= value <= 1_000_000:
+        raise click.BadParameter(f"{value:g} is not in the range of 0.01 to 1,000,000 characters")
+    return value
+
+
 def _reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """The options that say how a file is read, the same for every command."""
     for decorate in (
@@ -50,7 +58,7 @@ def _reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
             help="Take every request for a session of its own, whatever the file says.",
         ),
         click.option(
-            "--chars-per-token", "characters", type=click.FloatRange(0, min_open=True), metavar="N",
+            "--chars-per-token", "characters", type=float, metavar="N", callback=_characters,
             help="Estimate the tokens of messages that are text: N characters each.",
         ),
         click.option(
@@ -111,6 +119,7 @@ def convert_file(
         history=history,
         drop_failed=drop_failed,
     )
+    refuse_overwriting(file, output)
     with open_trace(file, _read_options(**reading)) as trace:
         shown = "standard output" if output == STANDARD_OUTPUT else output
         with (
@@ -136,10 +145,10 @@ def show_file(file: str, as_json: bool, plot: str | None, **reading: Any) -> Non
     from serq.traces import open_trace, show_summary, summarize_trace, summary_to_json
 
     picture = _picture_format(plot) if plot is not None else ""
+    refuse_overwriting(file, plot)
     with open_trace(file, _read_options(**reading)) as trace, _progress(trace) as step:
         summary = summarize_trace(trace, step)
     if plot is not None:
-        from serq.tools.writing import open_replacement
         from serq.traces.plot import plot_summary
 
         with writing(plot), open_replacement(plot) as out:
@@ -214,8 +223,6 @@ def _picture_format(path: str) -> str:
 @contextmanager
 def _opened(path: str) -> Iterator[TextIO]:
     """Text to be written to a file, which appears when it is whole, or to standard output."""
-    from serq.tools.writing import open_replacement
-
     if path == STANDARD_OUTPUT:
         with writing("standard output", quoted=False):
             yield sys.stdout

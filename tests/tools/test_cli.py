@@ -395,6 +395,16 @@ def test_emit_lean_writes_a_whole_file_or_none(ask: Ask, root: Path, tmp_path: P
     assert [f.name for f in tmp_path.iterdir()] == ["Out.lean"]
 
 
+def test_a_program_is_not_replaced_by_its_statements(ask: Ask, write: Write) -> None:
+    path = write(GOOD)
+    link = path.with_name("link.sq")
+    link.symlink_to(path)
+    for output in (path, link):
+        ending = ask("emit-lean", path, "-o", output)
+        assert (ending.code, ending.out, path.read_text()) == (2, "", GOOD)
+        assert "is the file that is read" in ending.err
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
 def test_a_full_disk_is_reported(root: Path) -> None:
     command = [sys.executable, "-m", "serq", "run", "examples/hello.sq", "--horizon", "100"]
