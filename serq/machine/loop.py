@@ -47,7 +47,8 @@ NEW, MORE = 4, 8
 WAKE_LIMIT = 1_000
 PASS_LIMIT = 1_000_000
 REPLACE_LIMIT = 10_000
-PROGRESS_EVERY = 16_384
+PROGRESS_EVERY = 1_024
+"""Events between two reports of progress."""
 
 
 class Observer(Protocol):
@@ -216,17 +217,17 @@ class Machine:
 
     # ------------------------------------------------------------ running
 
-    def run(self, progress: Callable[[float], None] | None = None) -> None:
+    def run(self, progress: Callable[[float, int], None] | None = None) -> None:
         """Handle every event up to the horizon, or until the requested arrivals have gone.
 
-        progress: called now and then with the clock.
+        progress: called now and then with the clock and the iterations so far.
         """
         try:
             self._run(progress)
         except OutsideLaw as fault:
             self.bad_draw(fault)
 
-    def _run(self, progress: Callable[[float], None] | None) -> None:
+    def _run(self, progress: Callable[[float, int], None] | None) -> None:
         settings = self.settings
         horizon = settings.horizon
         if settings.warmup > 0:
@@ -245,7 +246,7 @@ class Machine:
             if not heap or heap[0][0] != time:
                 self._close_instant()
             if progress is not None and not self.events % PROGRESS_EVERY:
-                progress(time)
+                progress(time, sum(engine.tally.iterations for engine in self.engines))
         if settings.arrivals is not None:
             self._check_finite_run(settings.arrivals)
         else:
@@ -546,11 +547,12 @@ def run_program(
     program: Program,
     settings: Settings,
     observers: Sequence[Observer] = (),
-    progress: Callable[[float], None] | None = None,
+    progress: Callable[[float, int], None] | None = None,
 ) -> RunRecord:
     """Run a checked program.
 
-    progress: called now and then with the clock. Raises ProgramError when the run cannot go on.
+    progress: called now and then with the clock and the iterations so far. Raises ProgramError when the run
+    cannot go on.
     """
     machine = Machine(program, settings)
     for observer in observers:

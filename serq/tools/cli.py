@@ -23,6 +23,8 @@ from serq.tools.saying import (
     flush_output,
     print_exact,
     print_text,
+    quiet_option,
+    remark,
     use_plain_streams,
     writing,
 )
@@ -90,18 +92,25 @@ def serq_command() -> None:
 
 
 def _pairs(what: str) -> Callable[[click.Context, click.Parameter, tuple[str, ...]], dict[str, str]]:
-    """Reads repeated NAME=VALUE options; the last of one name counts."""
+    """Reads repeated NAME=VALUE options; the last of one name counts, which is said."""
 
     def read(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> dict[str, str]:
-        pairs = {}
+        pairs: dict[str, str] = {}
         for value in values:
             name, equals, text = value.partition("=")
             if not equals or not name.strip().isidentifier() or not text.strip():
                 raise click.BadParameter(f"`{value}` is not of the form {what}")
-            pairs[name.strip()] = text.strip()
+            _give(pairs, name.strip(), text.strip())
         return pairs
 
     return read
+
+
+def _give(values: dict[str, str], name: str, value: str) -> None:
+    """Add the value of a name; a command may give it again, after a default of a script, say."""
+    if values.get(name, value) != value:
+        remark(f"note: `{name}` is given more than once: {value} takes the place of {values[name]}")
+    values[name] = value
 
 
 def _replacements(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -109,15 +118,16 @@ def _replacements(command: Callable[..., Any]) -> Callable[..., Any]:
     for decorate in (
         click.option(
             "--def", "defs", multiple=True, metavar="NAME=EXPR", callback=_pairs("NAME=EXPR"),
-            help="Replace the body of an expression definition.",
+            help="Replace the body of an expression definition; the last of one name counts.",
         ),
         click.option(
             "--set", "sets", multiple=True, metavar="NAME=VALUE", callback=_pairs("NAME=VALUE"),
-            help="Supply an input declared with args.number: a number or a constant expression.",
+            help="Supply an input declared with args.number: a number or a constant expression; "
+            "the last of one name counts.",
         ),
     ):  # fmt: skip
         command = decorate(command)
-    return command
+    return quiet_option(command)
 
 
 @serq_command.command(
@@ -157,7 +167,8 @@ def run_file(
 
     Times are in the program's clock units. After "--", inputs are given as --NAME VALUE.
     """
-    sets |= _named_inputs(inputs)
+    for name, value in _named_inputs(inputs):
+        _give(sets, name, value)
     with _usage_errors():
         check_settings(horizon=horizon, warmup=warmup, seed=seed, arrivals=arrivals)
     program = _open(file, sets, defs, pedantic)
@@ -332,9 +343,8 @@ def _open(file: str, sets: dict[str, str], defs: dict[str, str], pedantic: bool 
     return result.program
 
 
-def _named_inputs(words: tuple[str, ...]) -> dict[str, str]:
-    """What follows "--": `--name value` or `--name=value`, the last of one name counts."""
-    inputs = {}
+def _named_inputs(words: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+    """What follows "--": `--name value` or `--name=value`."""
     rest = iter(words)
     for word in rest:
         name, equals, value = word.removeprefix("--").partition("=")
@@ -344,8 +354,7 @@ def _named_inputs(words: tuple[str, ...]) -> dict[str, str]:
             value = next(rest, "")
         if not value.strip():
             raise click.UsageError(f"the input `{name}` has no value")
-        inputs[name] = value
-    return inputs
+        yield name, value
 
 
 @contextmanager

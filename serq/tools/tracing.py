@@ -12,7 +12,7 @@ import click
 
 from serq.spelling import closest
 from serq.tools.progress import Progress
-from serq.tools.saying import print_exact, print_text, writing
+from serq.tools.saying import can_show, print_exact, print_text, quiet_option, remark, writing
 from serq.tools.writing import open_replacement, refuse_overwriting
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def _reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--from", "format", metavar="FORMAT", help="The format, if its heading does not tell."),
     ):  # fmt: skip
         command = decorate(command)
-    return command
+    return quiet_option(command)
 
 
 @trace_command.command(
@@ -128,7 +128,7 @@ def convert_file(
             _progress(trace) as step,
         ):
             converted = convert_trace(trace, out, conversion, step)
-        print("\n".join(_said(trace, converted)), file=sys.stderr)
+        remark("\n".join(_said(trace, converted)))
 
 
 @trace_command.command(
@@ -156,7 +156,7 @@ def show_file(file: str, as_json: bool, plot: str | None, **reading: Any) -> Non
     if as_json:
         print_exact(summary_to_json(summary))
     else:
-        print_text(show_summary(summary, plain=not _has_bars()))
+        print_text(show_summary(summary, plain=not can_show("█▏", sys.stdout)))
 
 
 # ---------------------------------------------------------------- options
@@ -243,7 +243,7 @@ def _progress(trace: TraceFile) -> Iterator[Callable[[int], None] | None]:
     if not trace.size:
         yield None
         return
-    with Progress(trace.size) as progress:
+    with Progress(trace.size, " bytes") as progress:
         yield progress
 
 
@@ -267,13 +267,3 @@ def _said(trace: TraceFile, converted: Converted) -> Iterator[str]:
 
 def _count(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
-def _has_bars() -> bool:
-    """Whether standard output can show block characters."""
-    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
-    try:
-        "█▏".encode(encoding)
-    except (UnicodeEncodeError, LookupError):
-        return False
-    return True
