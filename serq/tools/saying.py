@@ -46,7 +46,7 @@ def complain(diagnostics: Sequence[Diagnostic]) -> None:
     if len(shown) > _MOST_SHOWN:  # what refuses the program must not be lost among doubts
         shown.sort(key=lambda d: d.severity != "error")
     for d in shown[:_MOST_SHOWN]:
-        print(show_diagnostic(d), file=sys.stderr)
+        print(show_diagnostic(d, _encoding(sys.stderr)), file=sys.stderr)
     if (more := len(shown) - _MOST_SHOWN) > 0:
         print(f"… and {more} more", file=sys.stderr)
 
@@ -108,10 +108,14 @@ def abandon_output() -> int:
 def can_show(characters: str, stream: TextIO) -> bool:
     """Whether a stream takes these characters as they are."""
     try:
-        characters.encode(getattr(stream, "encoding", None) or "utf-8")
-    except (UnicodeEncodeError, LookupError):
+        characters.encode(_encoding(stream))
+    except UnicodeEncodeError:
         return False
     return True
+
+
+def _encoding(stream: TextIO) -> str:
+    return getattr(stream, "encoding", None) or "utf-8"
 
 
 def use_plain_streams() -> None:
