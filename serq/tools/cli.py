@@ -214,8 +214,6 @@ def check_files(
     files: tuple[str, ...], sets: dict[str, str], defs: dict[str, str], as_json: bool, pedantic: bool
 ) -> int:
     """Check programs without running them: a line for each good one, every fault of the others."""
-    import json
-
     from serq.tools.loading import load_program, show_summary
 
     results = []
@@ -227,6 +225,8 @@ def check_files(
             if result.program is not None:
                 print_text(show_summary(file, result.program))
     if as_json:
+        import json
+
         listing = [
             {
                 "file": file,

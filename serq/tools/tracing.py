@@ -13,7 +13,6 @@ import click
 from serq.spelling import closest
 from serq.tools.progress import Progress
 from serq.tools.saying import can_show, print_exact, print_text, quiet_option, remark, writing
-from serq.tools.writing import open_replacement, refuse_overwriting
 
 if TYPE_CHECKING:
     from serq.traces import Converted, Reading, TraceFile
@@ -111,6 +110,7 @@ def convert_file(
     file: str, output: str, time_unit: str, think: str, history: bool, drop_failed: bool, **reading: Any
 ) -> None:
     """Write the trace FILE as `session,turn,new,out,think[,forced]`, which a program's `trace` replays."""
+    from serq.tools.writing import refuse_overwriting
     from serq.traces import UNITS, Conversion, convert_trace, open_trace
 
     conversion = Conversion(
@@ -142,6 +142,7 @@ def convert_file(
 @_reading_options
 def show_file(file: str, as_json: bool, plot: str | None, **reading: Any) -> None:
     """Show how many requests the trace FILE has, how long they are, and how they come."""
+    from serq.tools.writing import open_replacement, refuse_overwriting
     from serq.traces import open_trace, show_summary, summarize_trace, summary_to_json
 
     picture = _picture_format(plot) if plot is not None else ""
@@ -223,6 +224,8 @@ def _picture_format(path: str) -> str:
 @contextmanager
 def _opened(path: str) -> Iterator[TextIO]:
     """Text to be written to a file, which appears when it is whole, or to standard output."""
+    from serq.tools.writing import open_replacement
+
     if path == STANDARD_OUTPUT:
         with writing("standard output", quoted=False):
             yield sys.stdout
