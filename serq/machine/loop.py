@@ -126,7 +126,7 @@ class Machine:
         arrival = workload.arrival if workload else None
         self._closed = arrival if isinstance(arrival, Closed) else None
         self._replaced_at, self._replaced = -1.0, 0
-        self._init = write_plain_block(self, workload.init) if workload and workload.init else None
+        self._init = write_plain_block(self, "init", workload.init) if workload and workload.init else None
         self._client = write_program(self) if workload else None
         self._gap: Callable[[], float] | None = self._gaps()
         self._still = 0

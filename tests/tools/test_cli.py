@@ -160,7 +160,7 @@ def test_all_settings_without_meaning_are_named(ask: Ask) -> None:
         assert words in said
 
 
-@pytest.mark.parametrize("command", ["run", "check", "ir", "emit-lean", "explain"])
+@pytest.mark.parametrize("command", ["run", "check", "ir", "emit-lean", "dump", "explain"])
 def test_every_command_explains_itself_with_an_example(ask: Ask, command: str) -> None:
     ending = ask(command, "--help")
     assert ending.code == 0
@@ -538,7 +538,9 @@ def broken(*_: Any, **__: Any) -> Any:
     raise KeyError("nonsense")
 
 
-@pytest.mark.parametrize("command", [["run", "--horizon", "5"], ["check"], ["ir"], ["emit-lean"]])
+@pytest.mark.parametrize(
+    "command", [["run", "--horizon", "5"], ["check"], ["ir"], ["emit-lean"], ["dump", "--after", "code"]]
+)
 def test_a_defect_is_called_one(
     ask: Ask, write: Write, monkeypatch: pytest.MonkeyPatch, command: list[str]
 ) -> None:
