@@ -49,14 +49,14 @@ def compile(
     *,
     source: str | None = None,
     sets: Mapping[str, float | str] | None = None,
-    defs: Mapping[str, str] | None = None,
+    defs: Mapping[str, float | str] | None = None,
 ) -> Program:
     """Read and check a program: the file at `path`, or the text `source`.
 
     path: a program's text, or with the ending `.json` what `program_to_json` wrote. With `source`
     as well, only the name that messages use. sets: values of the inputs declared with
-    `args.number`, by external name, each a number or a constant expression. defs: new bodies of
-    expression definitions, by name.
+    `args.number`, by external name, each a number or the text of a constant expression. defs: new bodies
+    of expression definitions, by name, in the same form.
     Raises ProgramError with everything that is wrong, TypeError when neither is given.
     """
     from serq.tools.loading import load_program
@@ -72,7 +72,7 @@ def check_program(
     *,
     source: str | None = None,
     sets: Mapping[str, float | str] | None = None,
-    defs: Mapping[str, str] | None = None,
+    defs: Mapping[str, float | str] | None = None,
     pedantic: bool = False,
 ) -> tuple[Diagnostic, ...]:
     """Everything there is to say about a program, in the order of the text; () if it is fine.
@@ -95,7 +95,7 @@ def run(
     trace: str | os.PathLike[str] | None = None,
     pedantic: bool = False,
     plain: bool = False,
-    progress: Callable[[float], None] | None = None,
+    progress: Callable[[float, int], None] | None = None,
 ) -> Report:
     """Execute a program up to `horizon`, judge its claims on the way, and report.
 
@@ -105,7 +105,7 @@ def run(
     (streams only: `poisson`, `renewal`). trace: a file of turns in place of the program's. pedantic:
     tell of every claim that holds whether its premise ever came true. plain: run on the plain machine,
     which is written to be read, gives the same report, is slow, and does not look at premises. progress:
-    called now and then with the clock.
+    called now and then with the clock and the number of iterations so far, of all engines.
     Raises ProgramError when a setting has no meaning (SQ092x), when the program is refused, or
     when its run cannot go on (SQ06xx).
     """
@@ -154,7 +154,7 @@ def _run(
     arrivals: int | None,
     pedantic: bool,
     plain: bool,
-    progress: Callable[[float], None] | None,
+    progress: Callable[[float, int], None] | None,
 ) -> Report:
     """Machine, claims, report: each sees only what the one before hands on."""
     from serq.claims.judge import Judge

@@ -118,22 +118,33 @@ def _cut(fact: Any) -> Any:
     return f"{fact[: _LONGEST // 2]}…{fact[-_LONGEST // 4 :]}"
 
 
-# Text of a program may hold what would move the cursor or ring the bell; a tab keeps its width.
-_UNSEEN = {code: "\N{REPLACEMENT CHARACTER}" for code in (*range(9), *range(10, 32), 127)}
+# Text of a program may hold what would move the cursor, ring the bell or turn the direction of reading; a
+# tab keeps its width.
+_UNSEEN = {
+    code: "\N{REPLACEMENT CHARACTER}"
+    for code in (
+        *range(9), *range(10, 32), *range(127, 160), 0x2028, 0x2029, *range(0x202A, 0x202F),
+        *range(0x2066, 0x206A),
+    )
+}  # fmt: skip
 
 
-def show_diagnostic(d: Diagnostic) -> str:
-    """A complaint as people read it: place, code, sentence, the source line with a caret, the cure."""
+def show_diagnostic(d: Diagnostic, encoding: str = "utf-8") -> str:
+    """A complaint as people read it: place, code, sentence, the source line with a caret, the cure.
+
+    encoding: of the stream it is for. Characters that it does not have are left in, to be escaped there
+    (`\\xe9`); carets stand where that puts their characters.
+    """
     head = f"{d.severity}[{d.code}]: {d.message}"
     lines = [f"{_place(d.at)}: {head}" if d.at is not None else head]
     if d.at is not None and d.source is not None:
-        lines += _excerpt(d.source, d.at)
+        lines += _excerpt(d.source, d.at, encoding)
     if d.help:
         lines.append(f"  help: {d.help}")
     for note in d.notes:
         lines.append(f"  note: {_place(note.at)}: {note.message}" if note.at else f"  note: {note.message}")
         if note.at is not None and d.source is not None and note.at.file == d.source.name:
-            lines += _excerpt(d.source, note.at)
+            lines += _excerpt(d.source, note.at, encoding)
     return "\n".join(line.translate(_UNSEEN) for line in lines)
 
 
@@ -167,7 +178,7 @@ def _place(at: Span | None) -> str:
 _WIDEST = 160
 
 
-def _excerpt(source: SourceFile, at: Span) -> list[str]:
+def _excerpt(source: SourceFile, at: Span, encoding: str) -> list[str]:
     """The line of `at` with carets under it; a very long line is cut around the place."""
     text = source.line(at.line)
     end = at.end_column if at.end_line == at.line else len(text) + 1
@@ -176,7 +187,27 @@ def _excerpt(source: SourceFile, at: Span) -> list[str]:
     cut = max(0, start - _WIDEST // 2) if len(text) > _WIDEST else 0
     shown = text[cut : cut + _WIDEST]
     width = max(1, min(width, _WIDEST - (start - cut)))
+    before, marked = text[cut:start], text[start : start + width]
     # Tabs are kept under the line so that the caret stands where the terminal shows the place.
-    pad = "".join("\t" if c == "\t" else " " for c in text[cut:start]).ljust(start - cut)
+    pad = "\t".join(" " * _columns(part, encoding) for part in before.split("\t"))
+    pad += " " * (start - cut - len(before))
+    carets = "^" * max(1, _columns(marked, encoding))
     number = str(at.line)
-    return [f"  {number} | {shown}", f"  {' ' * len(number)} | {pad}{'^' * width}"]
+    return [f"  {number} | {shown}", f"  {' ' * len(number)} | {pad}{carets}"]
+
+
+def _columns(text: str, encoding: str) -> int:
+    """How wide a terminal shows a text; characters that the encoding does not have are escaped."""
+    if text.isascii() and text.isprintable():
+        return len(text)
+    text = text.translate(_UNSEEN)
+    return sum(map(_width, text.encode(encoding, "backslashreplace").decode(encoding)))
+
+
+def _width(character: str) -> int:
+    """Columns of one character: East Asian wide ones take two, what is put upon another one none."""
+    from unicodedata import category, east_asian_width
+
+    if category(character) in ("Mn", "Me", "Cf"):
+        return 0
+    return 2 if east_asian_width(character) in "WF" else 1

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
+from math import isfinite
 from pathlib import Path
 from typing import BinaryIO
 
@@ -103,6 +104,14 @@ def split_columns(text: str, width: int) -> list[list[str]] | None:
     fields = text.replace("\n", ",").split(",")
     fields.pop()
     return [fields[i::width] for i in range(width)]
+
+
+def is_number(text: str) -> bool:
+    """Whether a field is a finite number, written plainly."""
+    try:
+        return isfinite(float(text)) and "_" not in text
+    except ValueError:
+        return False
 
 
 def _decode(content: bytes, line: int) -> str:

@@ -208,7 +208,12 @@ class Expander:
         body = self.known.get(name.text)
         if body is None:
             later = self.later[name.text]
-            if name.text == self.inside:
+            if name.text == self.inside and name.at.file.startswith("--def "):
+                note = Note(f"the body that it replaces is that of `{name.text}`", later.at)
+                self.complaints.say(
+                    "SQ0212", name.at, name=name.text, notes=[note], help="write the formula out"
+                )
+            elif name.text == self.inside:
                 self.complaints.say("SQ0212", later.at, name=name.text)
             elif self.inside is not None:
                 note = Note(f"`{name.text}` is used here", name.at)

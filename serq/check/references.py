@@ -6,6 +6,9 @@ another program, as JSON, meets them here.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import Protocol
+
 from serq.check.complaints import Complaints
 from serq.check.readings import places_of, readings, schedule_statements, statements_of
 from serq.ir.claim import AtEnd
@@ -59,6 +62,15 @@ def is_part(name: str) -> bool:
     return "." in name and all(part.isidentifier() for part in name.split("."))
 
 
+class Named(Protocol):
+    """A record that a program knows by a name."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def at(self) -> Span | None: ...
+
+
 class References:
     """What a program declares, while its parts are looked through."""
 
@@ -98,16 +110,16 @@ class References:
 
     def declarations(self) -> None:
         """Names are declared once, and the records that refer to each other agree."""
-        seen: set[str] = set()
         program = self.program
-        named = (*program.devices, *program.stages, *program.pools, *program.gauges, *program.claims)
-        registers = (r for s in program.stages if isinstance(s, Engine) for r in s.registers)
-        for record in (*named, *program.attributes, *registers):
+        read = (*program.stages, *program.pools, *program.attributes)
+        shown = (*program.devices, *program.gauges, *program.claims)
+        registers = [r for s in program.stages if isinstance(s, Engine) for r in s.registers]
+        for record in (*read, *shown, *registers):
             if not record.name.isidentifier() and not is_part(record.name):
                 self.complaints.say("SQ0281", record.at, kind="name", word=record.name)
-            if record.name in seen:
-                self.complaints.say("SQ0210", record.at, kind="name", name=record.name)
-            seen.add(record.name)
+        self.unique((*read, *shown), set())
+        # What is shown may have the name of a register: no expression reads it.
+        self.unique(registers, {record.name for record in read})
         if len(set(program.observes)) < len(program.observes):
             twice = next(n for n in program.observes if program.observes.count(n) > 1)
             self.complaints.say("SQ0210", None, kind="observation", name=twice)
@@ -135,6 +147,13 @@ class References:
         for attribute in program.attributes:
             fits = attribute.kind in ("size", "value", "cost")
             self.word("kind of attribute", attribute.kind, fits, attribute.at)
+
+    def unique(self, records: Iterable[Named], taken: set[str]) -> None:
+        """Complain about a second record of a name, and about one of a name that is taken."""
+        for record in records:
+            if record.name in taken:
+                self.complaints.say("SQ0210", record.at, kind="name", name=record.name)
+            taken.add(record.name)
 
     def statement(self, s: Statement) -> None:
         """The resources and attributes that a statement names."""

@@ -15,6 +15,7 @@ from serq.check.limits import check_limits
 from serq.check.moments import check_moments
 from serq.check.paths import check_paths
 from serq.check.references import check_references
+from serq.check.structure import check_structure
 from serq.check.supported import check_supported
 from serq.diagnostics import Sink
 from serq.ir.program import Program
@@ -46,6 +47,7 @@ def check_ir(program: Program, sink: Sink, complaints: Complaints | None = None)
             check_references(program, said)
             if sink.errors:
                 return
+            check_structure(program, said)
         check_moments(program, said)
         check_limits(program, said)
         check_paths(program, said)

@@ -22,7 +22,7 @@ CODES: dict[str, Code] = {
         "one.",
     ),
     "SQ0513": Code(
-        title="constant `{name}` is not a number",
+        title="`{name}` is not a number",
         help="0/0 and inf - inf have no value; infinity is written `inf`",
         why="Everything computed from it would be no number either.",
     ),

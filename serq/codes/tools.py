@@ -188,7 +188,7 @@ CODES: dict[str, Code] = {
         example="serq trace convert example.jsonl",
     ),
     "SQ0956": Code(
-        title="the first {count} rows of `{path}` are all bad",
+        title="`{path}` has no row that can be read: {passed}",
         help="it is probably in another format, or has other columns: see `serq trace convert --help`",
         why="`--skip-bad` is for a few bad rows; a file without a good one is not what it was taken for.",
         example="serq trace convert example.csv --skip-bad",

@@ -49,7 +49,8 @@ NEW, MORE = 4, 8
 WAKE_LIMIT = 1_000
 PASS_LIMIT = 1_000_000
 REPLACE_LIMIT = 10_000
-PROGRESS_EVERY = 16_384
+PROGRESS_EVERY = 1_024
+"""Events between two reports of progress."""
 SHORT = 500
 """Events of a run that is over before a loop would have been written for it."""
 
@@ -131,7 +132,7 @@ class Machine:
         arrival = workload.arrival if workload else None
         self._closed = arrival if isinstance(arrival, Closed) else None
         self._replaced_at, self._replaced = -1.0, 0
-        self._init = write_plain_block(self, workload.init) if workload and workload.init else None
+        self._init = write_plain_block(self, "init", workload.init) if workload and workload.init else None
         self._client = write_program(self) if workload else None
         self._gap: Callable[[], float] | None = self._gaps()
         self._still = 0
@@ -224,18 +225,18 @@ class Machine:
 
     # ------------------------------------------------------------ running
 
-    def run(self, progress: Callable[[float], None] | None = None, until: float = inf) -> bool:
+    def run(self, progress: Callable[[float, int], None] | None = None, until: float = inf) -> bool:
         """Handle every event up to the horizon, or until the requested arrivals have gone.
 
-        progress: called now and then with the clock. until: the most events. Returns whether the run
-        is over.
+        progress: called now and then with the clock and the iterations so far. until: the most events.
+        Returns whether the run is over.
         """
         try:
             return self._run(progress, until)
         except OutsideLaw as fault:
             self.bad_draw(fault)
 
-    def _run(self, progress: Callable[[float], None] | None, until: float) -> bool:
+    def _run(self, progress: Callable[[float, int], None] | None, until: float) -> bool:
         settings = self.settings
         horizon = settings.horizon
         if self.givens:
@@ -262,7 +263,7 @@ class Machine:
             if self.events >= until:
                 return False
             if progress is not None and not self.events % PROGRESS_EVERY:
-                progress(time)
+                progress(time, sum(engine.tally.iterations for engine in self.engines))
         if settings.arrivals is not None:
             self._check_finite_run(settings.arrivals)
         else:
@@ -565,11 +566,12 @@ def run_program(
     program: Program,
     settings: Settings,
     observers: Sequence[Observer] = (),
-    progress: Callable[[float], None] | None = None,
+    progress: Callable[[float, int], None] | None = None,
 ) -> RunRecord:
     """Run a checked program.
 
-    progress: called now and then with the clock. Raises ProgramError when the run cannot go on.
+    progress: called now and then with the clock and the iterations so far. Raises ProgramError when the run
+    cannot go on.
     """
     machine = _watched(program, settings, observers)
     if is_fused(machine):

@@ -296,7 +296,7 @@ def write_program(machine: Machine) -> Callable[[Session, list[float]], Generato
     scope.lent["int"] = int
     source = ""
     if workload.turn:
-        scope.lent["turn_block"] = write_plain_block(machine, workload.turn)
+        scope.lent["turn_block"] = write_plain_block(machine, "turn", workload.turn)
     for name, block in (("serve", program.server), ("client", workload.session)):
         writer = SessionWriter(machine, scope, f"{name}_part")
         writer.block(block)
@@ -311,14 +311,15 @@ def write_program(machine: Machine) -> Callable[[Session, list[float]], Generato
     return client
 
 
-def write_plain_block(machine: Machine, block: Block) -> Callable[[Session, list[float]], Any]:
-    """`init` or `turn`: statements that never block, drawing from the workload's own stream."""
+def write_plain_block(machine: Machine, name: str, block: Block) -> Callable[[Session, list[float]], Any]:
+    """`init` or `turn`, by its name: statements that never block, drawing from the workload's own stream."""
     scope = RunScope(machine, attributes="A", draws="m.workload_draws", session="s")
     scope.lent["int"] = int
     writer = SessionWriter(machine, scope)
     writer.block(block)
     source = "".join(writer.writer.subs) + "def block(s, A):\n" + "\n".join(writer.lines.text) + "\n"
     function: Callable[[Session, list[float]], Any] = build(source, "block", scope.lent)
+    machine.sources[name] = source
     return function
 
 

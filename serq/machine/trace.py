@@ -1,8 +1,9 @@
 """Traces: the turns of recorded conversations, replayed by sessions.
 
-A file has one turn per line, `session,turn,new,out,think[,forced]`, with an optional heading; the
-lines of one session are its turns in file order. Ten million turns are replayed from a few hundred
-megabytes: they are kept by column, and a session is a range of rows.
+A file has one turn per line, `session,turn,new,out,think[,forced]`; the lines of one session are its turns
+in file order, wherever they stand. A first line of names is a heading, a line that begins with `#` a
+comment. Ten million turns are replayed from a few hundred megabytes: they are kept by column, and a session
+is a range of rows.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeAlias, overload
 
 from serq.diagnostics import Note, ProgramError, diagnose
 from serq.ir.workload import Trace
-from serq.longfiles import NotTextError, open_chunks, split_columns, text_blocks
+from serq.longfiles import NotTextError, is_number, open_chunks, split_columns, text_blocks
 from serq.source import SourceFile, Span
 
 if TYPE_CHECKING:
@@ -126,12 +127,12 @@ class _Rows:
         self.trace = trace
         self.path = path
         self.columns = [array("d") for _ in COLUMNS]
+        self.begun = False
 
     def take(self, number: int, text: str) -> None:
         """Add the rows of a block whose first line has this number."""
-        end = text.index("\n")
-        if number == 1 and not _is_number(text[:end].split(",")[0]):
-            number, text = 2, text[end + 1 :]
+        if not self.begun:
+            number, text = self._below_heading(number, text)
         width = text.count(",", 0, text.find("\n")) + 1
         block = _read_numbers(text, width) if 5 <= width <= 6 else None
         if block is None:
@@ -142,16 +143,26 @@ class _Rows:
         for column, values in zip(self.columns, block, strict=True):
             column.extend(values)
 
+    def _below_heading(self, number: int, text: str) -> tuple[int, str]:
+        """A block from its first row on, which comes after blank lines, comments and a heading."""
+        while text and not self.begun:
+            line, _, rest = text.partition("\n")
+            self.begun = _says_something(line)
+            if self.begun and not _is_heading(line):
+                break
+            number, text = number + 1, rest
+        return number, text
+
     def _read_lines(self, number: int, text: str) -> Iterator[list[float]]:
         for i, line in enumerate(text.removesuffix("\n").split("\n"), start=number):
-            if not line.strip():
+            if not _says_something(line):
                 continue
             fields = line.split(",")
             if not 5 <= len(fields) <= 6:
                 self._refuse("SQ0617", i, 1, line, line, got=len(fields))
             column = 1
             for name, field in zip(COLUMNS, fields, strict=False):
-                if not _is_number(field):
+                if not is_number(field):
                     self._refuse("SQ0618", i, column, field, line, field=name, text=field.strip())
                 column += len(field) + 1
             yield [*map(float, fields), 0.0][: len(COLUMNS)]
@@ -225,8 +236,20 @@ def _group(
     return np.argsort(keys, kind="stable"), starts
 
 
-def _is_number(text: str) -> bool:
+def _says_something(line: str) -> bool:
+    return bool(line.strip()) and not line.startswith("#")
+
+
+def _is_heading(line: str) -> bool:
+    """Whether a line names the columns: a row with a fault in it is no heading."""
+    names = [field.strip().strip('"') for field in line.split(",")]
+    return 5 <= len(names) <= 6 and all(name.isidentifier() and not _is_value(name) for name in names)
+
+
+def _is_value(text: str) -> bool:
+    """Whether a text is a number, or what a program writes in the place of one: `nan`, `inf`."""
     try:
-        return isfinite(float(text)) and "_" not in text
+        float(text)
     except ValueError:
         return False
+    return True

@@ -9,6 +9,7 @@ import numpy as np
 from serq.machine.records import Outcome, PoolTally, RunRecord, Samples, Series, StageTally, Wait
 from serq.report import stats
 from serq.report.report import (
+    ByName,
     ClaimResult,
     GaugeSummary,
     OverCap,
@@ -39,14 +40,24 @@ def make_report(record: RunRecord, version: str) -> Report:
         ended=record.ended,
         turns=record.turns,
         mean_live=record.live_area / length,
-        observes={
-            name: summarize_samples(samples, record.warmup, is_test=name in record.tests)
-            for name, samples in record.observes.items()
-        },
-        client={name: summarize_samples(samples, record.warmup) for name, samples in record.client.items()},
-        gauges={
-            name: summarize_gauge(series, record.warmup, record.end) for name, series in record.gauges.items()
-        },
+        observes=ByName(
+            "observation",
+            (
+                (name, summarize_samples(samples, record.warmup, is_test=name in record.tests))
+                for name, samples in record.observes.items()
+            ),
+        ),
+        client=ByName(
+            "client time",
+            ((name, summarize_samples(samples, record.warmup)) for name, samples in record.client.items()),
+        ),
+        gauges=ByName(
+            "gauge",
+            (
+                (name, summarize_gauge(series, record.warmup, record.end))
+                for name, series in record.gauges.items()
+            ),
+        ),
         claims=tuple(_claim_result(outcome) for outcome in record.outcomes),
         stages=tuple(stage_row(tally, length) for tally in record.stages),
         pools=tuple(pool_row(tally, length) for tally in record.pools),

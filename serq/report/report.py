@@ -8,18 +8,41 @@ stands for a figure over nothing. Definitions: semantics, section 10, with the f
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
+from itertools import islice
 from typing import Any, TypeVar
 
 import numpy as np
 from attrs import Attribute, asdict, cmp_using, field, frozen
 
 from serq.report.stats import Floats, Ints
+from serq.spelling import closest
 
 
 def _array() -> Any:
     """A field with an array: kept beside the figures, not part of repr or JSON."""
     return field(eq=cmp_using(eq=np.array_equal), repr=False, kw_only=True, metadata={"json": False})
+
+
+Summary = TypeVar("Summary")
+
+
+class ByName(dict[str, Summary]):
+    """Summaries by name, in the program's order; a name that is not there raises a KeyError that says
+    which are."""
+
+    def __init__(
+        self, kind: str, summaries: Mapping[str, Summary] | Iterable[tuple[str, Summary]] = ()
+    ) -> None:
+        """kind: what each of them is about, as people call it."""
+        super().__init__(summaries)
+        self.kind = kind
+
+    def __missing__(self, name: object) -> Summary:
+        raise _nothing_named(self.kind, name, self)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.kind, dict(self))
 
 
 @frozen
@@ -210,15 +233,15 @@ class Report:
 
     def claim(self, name: str) -> ClaimResult:
         """The result of the claim of that name; KeyError when the program has none."""
-        return _find("claim", self.claims, name)
+        return _find("claim", self.claims, name, None)
 
     def stage(self, name: str, index: int | None = None) -> StageRow:
         """The row of an engine or stage, of a family's member by index; KeyError when there is none."""
-        return _find("stage", [s for s in self.stages if s.index == index], name)
+        return _find("stage", self.stages, name, index)
 
     def pool(self, name: str, index: int | None = None) -> PoolRow:
         """The row of a pool, of a family's member by index; KeyError when there is none."""
-        return _find("pool", [p for p in self.pools if p.index == index], name)
+        return _find("pool", self.pools, name, index)
 
     def to_dict(self) -> dict[str, Any]:
         """The report as JSON has it: plain dictionaries and lists, keys in order, samples left out.
@@ -244,11 +267,32 @@ def exit_status(report: Report) -> int:
 Row = TypeVar("Row", ClaimResult, StageRow, PoolRow)
 
 
-def _find(what: str, rows: Iterable[Row], name: str) -> Row:
+def _find(what: str, rows: Iterable[Row], name: str, index: int | None) -> Row:
+    known = {}
     for row in rows:
-        if row.name == name:
+        of_family = getattr(row, "index", None)
+        if (row.name, of_family) == (name, index):
             return row
-    raise KeyError(f"no {what} `{name}` in this report")
+        known[_member(row.name, of_family)] = row
+    raise _nothing_named(what, _member(name, index), known)
+
+
+def _member(name: object, index: int | None) -> str:
+    return f"{name}" if index is None else f"{name}[{index}]"
+
+
+_LISTED = 12
+
+
+def _nothing_named(what: str, name: object, known: Collection[str]) -> KeyError:
+    """The error of asking a report for what it does not have, with what it has."""
+    said = f"no {what} `{name}` in this report"
+    if not known:
+        return KeyError(f"{said}: the program has none")
+    near = closest(str(name), known)
+    more = ", …" if len(known) > _LISTED else ""
+    listed = ", ".join(f"`{other}`" for other in islice(known, _LISTED))
+    return KeyError(f"{said}; {f'did you mean `{near}`? It' if near else 'it'} has {listed}{more}")
 
 
 def _in_json(attribute: Attribute[Any], value: Any) -> bool:

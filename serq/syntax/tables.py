@@ -3,7 +3,8 @@
 In: `grammar/serq.lark` (beside this file in an installed package). Out: `Tables`, plain data that
 `walk.py` follows. Lark takes a few tenths of a second to analyse the grammar; the answer depends
 on nothing else, so it is kept in a file with the grammar it belongs to, and read back in a few
-milliseconds without importing Lark.
+milliseconds without importing Lark. A wheel carries that file: an installation that nobody may write to
+starts as fast as any.
 """
 
 from __future__ import annotations
@@ -105,12 +106,12 @@ def load_tables() -> Tables:
     """The tables of the grammar: kept ones if they are of this grammar, otherwise made and kept."""
     grammar = read_grammar()
     places = _places()
-    for place in places:
+    for place in (SHIPPED, *places):
         if (tables := _read(place, grammar)) is not None:
             return tables
     tables = make_tables(grammar)
     for place in places:
-        if _write(place, grammar, tables):
+        if write_tables(place, grammar, tables):
             break
     return tables
 
@@ -196,6 +197,10 @@ def _rule(rule: dict[str, Any]) -> Rule:
 # ---------------------------------------------------------------- kept tables
 
 
+SHIPPED = os.path.join(_HERE, "serq.tables")
+"""Where an installed package has them."""
+
+
 def _places() -> list[str]:
     """Where tables are kept: with the compiled modules, or with a person's cached files."""
     places = [os.path.join(_HERE, "__pycache__", "serq.tables")]
@@ -217,7 +222,7 @@ def _read(place: str, grammar: str) -> Tables | None:
         return None
 
 
-def _write(place: str, grammar: str, tables: Tables) -> bool:
+def write_tables(place: str, grammar: str, tables: Tables) -> bool:
     """Keep tables at `place`, in one step, so that nobody reads half of them; False if that fails."""
     rules = [(r.origin, r.size, r.builder, r.keep, r.splice) for r in tables.rules]
     kept = (_LAYOUT, grammar, tables.actions, tables.gotos, rules, tables.starts, tables.ends, tables.words)
@@ -225,7 +230,7 @@ def _write(place: str, grammar: str, tables: Tables) -> bool:
     try:
         os.makedirs(os.path.dirname(place), exist_ok=True)
         with open(draft, "wb") as file:
-            marshal.dump(kept, file)
+            marshal.dump(kept, file, 4)  # every Python from 3.11 on reads this form
         os.replace(draft, place)
     except OSError:
         return False

@@ -1,4 +1,4 @@
-"""The command `serq`: run, check, ir, emit-lean, fmt, trace, explain.
+"""The command `serq`: run, check, ir, emit-lean, dump, fmt, trace, explain.
 
 What the commands promise: a report or a file only when there is one to give, everything that is
 wrong on standard error, one exit code for each kind of ending (`EXIT_CODES`), and never a traceback.
@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
 
 import click
 
 import serq
 from serq.diagnostics import ProgramError, diagnostic_to_dict
+from serq.tools.inputs import give, named_inputs, replacements
 from serq.tools.saying import (
     abandon_output,
     complain,
@@ -89,37 +89,6 @@ def serq_command() -> None:
     """Describe an LLM serving system, run it exactly, check claims about it."""
 
 
-def _pairs(what: str) -> Callable[[click.Context, click.Parameter, tuple[str, ...]], dict[str, str]]:
-    """Reads repeated NAME=VALUE options; the last of one name counts."""
-
-    def read(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> dict[str, str]:
-        pairs = {}
-        for value in values:
-            name, equals, text = value.partition("=")
-            if not equals or not name.strip().isidentifier() or not text.strip():
-                raise click.BadParameter(f"`{value}` is not of the form {what}")
-            pairs[name.strip()] = text.strip()
-        return pairs
-
-    return read
-
-
-def _replacements(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The options that replace inputs and definitions, the same for every command."""
-    for decorate in (
-        click.option(
-            "--def", "defs", multiple=True, metavar="NAME=EXPR", callback=_pairs("NAME=EXPR"),
-            help="Replace the body of an expression definition.",
-        ),
-        click.option(
-            "--set", "sets", multiple=True, metavar="NAME=VALUE", callback=_pairs("NAME=VALUE"),
-            help="Supply an input declared with args.number: a number or a constant expression.",
-        ),
-    ):  # fmt: skip
-        command = decorate(command)
-    return command
-
-
 @serq_command.command(
     "run",
     short_help="Run a program and report.",
@@ -132,7 +101,7 @@ def _replacements(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.option("--warmup", type=float, default=0.0, metavar="T", help="When statistics begin (0).")
 @click.option("--seed", type=int, default=1, metavar="N", help="Selects the random draws (1).")
 @click.option("--arrivals", type=int, metavar="N", help="End when N sessions have come and gone.")
-@_replacements
+@replacements
 @click.option("--trace", metavar="CSV", help="Replay the turns of this file, not the program's.")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 @click.option("--dump", metavar="DIR", help="Write every sample and gauge as CSV files into DIR.")
@@ -157,7 +126,8 @@ def run_file(
 
     Times are in the program's clock units. After "--", inputs are given as --NAME VALUE.
     """
-    sets |= _named_inputs(inputs)
+    for name, value in named_inputs(inputs):
+        give(sets, name, value)
     with _usage_errors():
         check_settings(horizon=horizon, warmup=warmup, seed=seed, arrivals=arrivals)
     program = _open(file, sets, defs, pedantic)
@@ -196,15 +166,13 @@ def run_file(
     epilog="\b\nExample:\n  serq check examples/hello.sq examples/papers/*.sq\n\n" + EXIT_CODES,
 )
 @click.argument("files", nargs=-1, required=True, metavar="FILE…")
-@_replacements
+@replacements
 @click.option("--json", "as_json", is_flag=True, help="Print all complaints as JSON.")
 @click.option("--pedantic", is_flag=True, help="Say doubts about what is legal, too.")
 def check_files(
     files: tuple[str, ...], sets: dict[str, str], defs: dict[str, str], as_json: bool, pedantic: bool
 ) -> int:
     """Check programs without running them: a line for each good one, every fault of the others."""
-    import json
-
     from serq.tools.loading import load_program, show_summary
 
     results = []
@@ -216,6 +184,8 @@ def check_files(
             if result.program is not None:
                 print_text(show_summary(file, result.program))
     if as_json:
+        import json
+
         listing = [
             {
                 "file": file,
@@ -234,7 +204,7 @@ def check_files(
     epilog="\b\nExample:\n  serq ir examples/hello.sq > hello.json",
 )
 @click.argument("file")
-@_replacements
+@replacements
 def print_ir(file: str, sets: dict[str, str], defs: dict[str, str]) -> None:
     """Print the checked program as JSON: definitions written out, constants folded."""
     print_exact(serq.program_to_json(_open(file, sets, defs)))
@@ -246,18 +216,44 @@ def print_ir(file: str, sets: dict[str, str], defs: dict[str, str]) -> None:
     epilog="\b\nExample:\n  serq emit-lean examples/papers/dai_sarathi.sq -o Sarathi.lean",
 )
 @click.argument("file")
-@_replacements
+@replacements
 @click.option("-o", "--output", metavar="OUT", help="Write to this file instead of standard output.")
 def emit_lean(file: str, sets: dict[str, str], defs: dict[str, str], output: str | None) -> None:
     """State the claims of a program in Lean 4: one self-contained file, statements only."""
-    text = serq.emit_lean(_open(file, sets, defs))
-    if output is None:
-        print_exact(text)
-        return
-    from serq.tools.writing import write_file
+    from serq.tools.writing import refuse_overwriting
 
-    with writing(output):
-        write_file(output, text)
+    refuse_overwriting(file, output)
+    _print_or_write(serq.emit_lean(_open(file, sets, defs)), output)
+
+
+@serq_command.command(
+    "dump",
+    short_help="Print what a program becomes on its way to a run.",
+    options_metavar="--after STEP [OPTIONS]",
+    epilog="\b\nExample:\n  serq dump --after code examples/hello.sq",
+)
+@click.argument("file")
+@click.option(
+    "--after",
+    "step",
+    type=click.Choice(["tree", "ir", "code"]),
+    required=True,
+    help="The step whose result is printed: the tree of the text, the checked program, the Python that runs.",
+)
+@replacements
+@click.option("-o", "--output", metavar="OUT", help="Write to this file instead of standard output.")
+def dump_program(
+    file: str, step: str, sets: dict[str, str], defs: dict[str, str], output: str | None
+) -> None:
+    """Print what a program becomes on its way to a run, for those who want to look inside."""
+    from serq.tools.dumping import STEPS, dump_tree
+    from serq.tools.writing import refuse_overwriting
+
+    refuse_overwriting(file, output)
+    show = STEPS[step]
+    if show is None and (sets or defs or file.endswith(".json")):
+        raise click.UsageError("the tree is that of a text, before inputs and definitions have their values")
+    _print_or_write(dump_tree(file) if show is None else show(_open(file, sets, defs)), output)
 
 
 @serq_command.command(
@@ -320,6 +316,17 @@ serq_command.add_command(trace_command)
 # ---------------------------------------------------------------- reading what was asked
 
 
+def _print_or_write(text: str, output: str | None) -> None:
+    """Text for programs: to standard output, or to a file that appears when it is whole."""
+    if output is None:
+        print_exact(text)
+        return
+    from serq.tools.writing import write_file
+
+    with writing(output):
+        write_file(output, text if text.endswith("\n") else text + "\n")
+
+
 def _open(file: str, sets: dict[str, str], defs: dict[str, str], pedantic: bool = False) -> serq.Program:
     """The program of a command, its doubts already said."""
     from serq.tools.loading import load_program
@@ -329,22 +336,6 @@ def _open(file: str, sets: dict[str, str], defs: dict[str, str], pedantic: bool 
         raise ProgramError(result.diagnostics)
     complain(result.diagnostics)
     return result.program
-
-
-def _named_inputs(words: tuple[str, ...]) -> dict[str, str]:
-    """What follows "--": `--name value` or `--name=value`, the last of one name counts."""
-    inputs = {}
-    rest = iter(words)
-    for word in rest:
-        name, equals, value = word.removeprefix("--").partition("=")
-        if not word.startswith("--") or not name.isidentifier():
-            raise click.UsageError(f"unexpected argument `{word}`: inputs are given as -- --NAME VALUE")
-        if not equals:
-            value = next(rest, "")
-        if not value.strip():
-            raise click.UsageError(f"the input `{name}` has no value")
-        inputs[name] = value
-    return inputs
 
 
 @contextmanager

@@ -14,6 +14,7 @@ from attrs import define, field
 
 from serq.diagnostics import Note, ProgramError, Sink
 from serq.source import SourceFile
+from serq.spelling import closest
 from serq.tools.reading import read_source
 
 if TYPE_CHECKING:
@@ -50,6 +51,8 @@ class _Joiner:
         for item in items:
             if isinstance(item, Import) and item.path.text.endswith(ENDING):
                 found += self._read(item, os.path.join(folder, item.path.text), chain)
+            elif isinstance(item, Import) and (cure := _cure(item.path.text, folder)):
+                self.sink.say("SQ0250", item.at, path=item.path.text, help=cure)
             else:
                 found.append(item)
         return found
@@ -79,3 +82,23 @@ class _Joiner:
         self.sink.sources[source.name] = source
         items = parse_library(source, self.sink)
         return self.join(items, os.path.dirname(path), (*chain, real))
+
+
+def _cure(name: str, folder: str) -> str | None:
+    """What to do about a `use` that names no library, when there is something of that name or nearly."""
+    from serq.check.constants import LIBRARIES
+
+    if not name.strip() or name in LIBRARIES:
+        return None
+    path = os.path.join(folder, name)
+    if near := closest(name, LIBRARIES):
+        return f'did you mean `use "{near}";`?'
+    if os.path.isfile(path.rstrip(os.sep) + ENDING):
+        return f'did you mean `use "{name.rstrip(os.sep)}{ENDING}";`?'
+    if os.path.isdir(path):
+        return (
+            f'it is a folder: name a file of definitions in it, `use "{name.rstrip(os.sep)}/NAME{ENDING}";`'
+        )
+    if os.path.exists(path):
+        return f"a file of definitions has a name that ends in `{ENDING}`"
+    return None

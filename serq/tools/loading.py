@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Mapping
+from numbers import Real
 from typing import TYPE_CHECKING
 
 from attrs import evolve, frozen
@@ -30,7 +30,7 @@ def load_program(
     path: str | os.PathLike[str] | None,
     source: str | None = None,
     sets: Mapping[str, float | str] | None = None,
-    defs: Mapping[str, str] | None = None,
+    defs: Mapping[str, float | str] | None = None,
     *,
     pedantic: bool = False,
 ) -> Loaded:
@@ -47,21 +47,44 @@ def load_program(
         raise TypeError(f"path is the name of a file, not {type(path).__name__}")
     if not isinstance(source, str | None):
         raise TypeError(f"source is the text of a program, not {type(source).__name__}")
-    for name, value in {**(sets or {}), **(defs or {})}.items():
-        if not isinstance(name, str):
-            raise TypeError(f"inputs and definitions are named by text, not {type(name).__name__}")
-        if not isinstance(value, str | int | float) or (defs and name in defs and not isinstance(value, str)):
-            raise TypeError(f"the value of `{name}` cannot be of type {type(value).__name__}")
-        if isinstance(value, int) and abs(value) > sys.float_info.max:
-            raise ValueError(f"the value of `{name}` is too large for a number of the language")
     name = "<program>" if path is None else os.fspath(path)
     try:
+        given = _read_values("sets", sets)
+        bodies = {name: str(body) for name, body in _read_values("defs", defs).items()}
         if source is None and name.endswith(".json"):
-            return _load_json(name, replaced=bool(sets or defs))
+            return _load_json(name, replaced=bool(given or bodies))
         text = read_source(name) if source is None else SourceFile(name, source)
-        return _load_text(text, sets or {}, defs or {}, pedantic)
+        return _load_text(text, given, bodies, pedantic)
     except ProgramError as error:
         return Loaded(None, error.diagnostics)
+
+
+def _read_values(argument: str, given: Mapping[str, float | str] | None) -> dict[str, float | str]:
+    """What takes the place of inputs or of definitions, by name: numbers of any kind (NumPy's, say) as
+    floats, and texts.
+
+    Raises ProgramError (SQ0513) for values that are neither, TypeError when there are no names to them.
+    """
+    if not isinstance(given, Mapping | None):
+        raise TypeError(f"{argument} is a mapping from names to values, not {type(given).__name__}")
+    values: dict[str, float | str] = {}
+    wrong = []
+    for name, value in (given or {}).items():
+        name = name if isinstance(name, str) else repr(name)
+        cure = f"give a number, or the text of an expression, not {value!r:.40} ({type(value).__name__})"
+        if isinstance(value, str):
+            values[name] = value
+            continue
+        if isinstance(value, Real) and not isinstance(value, bool):
+            try:
+                values[name] = float(value)
+                continue
+            except OverflowError:
+                cure = "it is beyond 1.8e308, the largest number there is"
+        wrong.append(diagnose("SQ0513", name=name, help=cure))
+    if wrong:
+        raise ProgramError(wrong)
+    return values
 
 
 def _load_text(

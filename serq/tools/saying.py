@@ -4,22 +4,50 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any, TextIO
+
+import click
 
 from serq.diagnostics import Diagnostic, ProgramError, diagnose, show_diagnostic
 
 _MOST_SHOWN = 20
+_QUIET = "serq.quiet"
+
+
+def quiet_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The option of a command that may be asked to keep its remarks to itself."""
+
+    def keep(context: click.Context, _: click.Parameter, value: bool) -> None:
+        context.meta[_QUIET] = value
+
+    return click.option(
+        "-q", "--quiet", is_flag=True, is_eager=True, expose_value=False, callback=keep,
+        help="Say nothing on standard error but errors: no progress, no notes, no doubts.",
+    )(command)  # fmt: skip
+
+
+def is_quiet() -> bool:
+    """Whether the present command was asked for results and errors only."""
+    context = click.get_current_context(silent=True)
+    return context is not None and bool(context.meta.get(_QUIET))
+
+
+def remark(text: str) -> None:
+    """A note on standard error about what a command does, which nobody has to act upon."""
+    if not is_quiet():
+        print(text, file=sys.stderr)
 
 
 def complain(diagnostics: Sequence[Diagnostic]) -> None:
     """The first complaints on standard error; somebody who has mended those asks again."""
-    shown = list(diagnostics)
+    shown = [d for d in diagnostics if d.severity == "error" or not is_quiet()]
     if len(shown) > _MOST_SHOWN:  # what refuses the program must not be lost among doubts
         shown.sort(key=lambda d: d.severity != "error")
     for d in shown[:_MOST_SHOWN]:
-        print(show_diagnostic(d), file=sys.stderr)
-    if (more := len(diagnostics) - _MOST_SHOWN) > 0:
+        print(show_diagnostic(d, _encoding(sys.stderr)), file=sys.stderr)
+    if (more := len(shown) - _MOST_SHOWN) > 0:
         print(f"… and {more} more", file=sys.stderr)
 
 
@@ -75,6 +103,19 @@ def abandon_output() -> int:
     """Point standard output nowhere, or Python would complain about it once more while it ends."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 1
+
+
+def can_show(characters: str, stream: TextIO) -> bool:
+    """Whether a stream takes these characters as they are."""
+    try:
+        characters.encode(_encoding(stream))
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _encoding(stream: TextIO) -> str:
+    return getattr(stream, "encoding", None) or "utf-8"
 
 
 def use_plain_streams() -> None:

@@ -12,7 +12,7 @@ import click
 
 from serq.spelling import closest
 from serq.tools.progress import Progress
-from serq.tools.saying import print_exact, print_text, writing
+from serq.tools.saying import can_show, print_exact, print_text, quiet_option, remark, writing
 
 if TYPE_CHECKING:
     from serq.traces import Converted, Reading, TraceFile
@@ -41,6 +41,13 @@ def trace_command() -> None:
     """Convert recorded traces to serq's own, or look at one ("-" is standard input; gzip is unpacked)."""
 
 
+def _characters(_: click.Context, __: click.Parameter, value: float | None) -> float | None:
+    """How many characters a token has; not-a-number is in no range, which click's own ranges let pass."""
+    if value is not None and not 0.01 <= value <= 1_000_000:
+        raise click.BadParameter(f"{value:g} is not in the range of 0.01 to 1,000,000 characters")
+    return value
+
+
 def _reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """The options that say how a file is read, the same for every command."""
     for decorate in (
@@ -50,7 +57,7 @@ def _reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
             help="Take every request for a session of its own, whatever the file says.",
         ),
         click.option(
-            "--chars-per-token", "characters", type=click.FloatRange(0, min_open=True), metavar="N",
+            "--chars-per-token", "characters", type=float, metavar="N", callback=_characters,
             help="Estimate the tokens of messages that are text: N characters each.",
         ),
         click.option(
@@ -64,7 +71,7 @@ def _reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--from", "format", metavar="FORMAT", help="The format, if its heading does not tell."),
     ):  # fmt: skip
         command = decorate(command)
-    return command
+    return quiet_option(command)
 
 
 @trace_command.command(
@@ -103,6 +110,7 @@ def convert_file(
     file: str, output: str, time_unit: str, think: str, history: bool, drop_failed: bool, **reading: Any
 ) -> None:
     """Write the trace FILE as `session,turn,new,out,think[,forced]`, which a program's `trace` replays."""
+    from serq.tools.writing import refuse_overwriting
     from serq.traces import UNITS, Conversion, convert_trace, open_trace
 
     conversion = Conversion(
@@ -111,6 +119,7 @@ def convert_file(
         history=history,
         drop_failed=drop_failed,
     )
+    refuse_overwriting(file, output)
     with open_trace(file, _read_options(**reading)) as trace:
         shown = "standard output" if output == STANDARD_OUTPUT else output
         with (
@@ -119,7 +128,7 @@ def convert_file(
             _progress(trace) as step,
         ):
             converted = convert_trace(trace, out, conversion, step)
-        print("\n".join(_said(trace, converted)), file=sys.stderr)
+        remark("\n".join(_said(trace, converted)))
 
 
 @trace_command.command(
@@ -133,13 +142,14 @@ def convert_file(
 @_reading_options
 def show_file(file: str, as_json: bool, plot: str | None, **reading: Any) -> None:
     """Show how many requests the trace FILE has, how long they are, and how they come."""
+    from serq.tools.writing import open_replacement, refuse_overwriting
     from serq.traces import open_trace, show_summary, summarize_trace, summary_to_json
 
     picture = _picture_format(plot) if plot is not None else ""
+    refuse_overwriting(file, plot)
     with open_trace(file, _read_options(**reading)) as trace, _progress(trace) as step:
         summary = summarize_trace(trace, step)
     if plot is not None:
-        from serq.tools.writing import open_replacement
         from serq.traces.plot import plot_summary
 
         with writing(plot), open_replacement(plot) as out:
@@ -147,7 +157,7 @@ def show_file(file: str, as_json: bool, plot: str | None, **reading: Any) -> Non
     if as_json:
         print_exact(summary_to_json(summary))
     else:
-        print_text(show_summary(summary, plain=not _has_bars()))
+        print_text(show_summary(summary, plain=not can_show("█▏", sys.stdout)))
 
 
 # ---------------------------------------------------------------- options
@@ -236,7 +246,7 @@ def _progress(trace: TraceFile) -> Iterator[Callable[[int], None] | None]:
     if not trace.size:
         yield None
         return
-    with Progress(trace.size) as progress:
+    with Progress(trace.size, " bytes") as progress:
         yield progress
 
 
@@ -260,13 +270,3 @@ def _said(trace: TraceFile, converted: Converted) -> Iterator[str]:
 
 def _count(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
-def _has_bars() -> bool:
-    """Whether standard output can show block characters."""
-    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
-    try:
-        "█▏".encode(encoding)
-    except (UnicodeEncodeError, LookupError):
-        return False
-    return True

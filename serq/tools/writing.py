@@ -9,11 +9,24 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
+import click
+
 
 def write_file(path: str, text: str) -> None:
     """Write `text` to `path`, as `open_replacement` does. Raises OSError."""
     with open_replacement(path) as file:
         file.write(text.encode("utf-8"))
+
+
+def refuse_overwriting(source: str, output: str | None) -> None:
+    """Raise UsageError when an output, if there is one, would take the place of what it is made from.
+
+    Links are looked through; devices, such as a terminal that is read from and written to, may be the same.
+    """
+    if output is None or not os.path.isfile(source) or not os.path.exists(output):
+        return
+    if os.path.samefile(source, output):
+        raise click.UsageError(f"`{output}` is the file that is read; write to another one")
 
 
 @contextmanager

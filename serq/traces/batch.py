@@ -5,10 +5,10 @@ from __future__ import annotations
 from array import array
 from collections.abc import Sequence
 from itertools import compress
-from math import isfinite
 
 from attrs import define, field
 
+from serq.longfiles import is_number
 from serq.traces.formats import FORCED, NEW, OUT
 
 WANTED = {
@@ -52,11 +52,7 @@ class Batch:
 
 def read_number(text: str) -> float | None:
     """A finite number written plainly; None for anything else."""
-    try:
-        value = float(text)
-    except ValueError:
-        return None
-    return value if isfinite(value) and "_" not in text else None
+    return float(text) if is_number(text) else None
 
 
 def fits(role: str, value: float, whole: bool) -> bool:

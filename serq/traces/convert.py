@@ -89,7 +89,8 @@ def convert_trace(
         out.write("\n".join(map(",".join, zip(*map(_texts, columns), strict=True))) + "\n")
         done.turns += len(columns[0])
     if not done.turns:
-        raise ProgramError([diagnose("SQ0957", path=trace.name)])
+        cure = "every request of it failed: convert it without `--drop-failed`" if done.failed else None
+        raise ProgramError([diagnose("SQ0957", path=trace.name, help=cure)])
     done.skipped = trace.faults.skipped
     return done
 

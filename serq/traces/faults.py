@@ -64,4 +64,5 @@ class Faults:
 
     def _give_up(self) -> NoReturn:
         first = [Note(d.message, d.at) for d in self._said[:1]]
-        raise ProgramError([diagnose("SQ0956", notes=first, path=self.file, count=f"{self.skipped:,}")])
+        passed = "the only one is bad" if self.skipped == 1 else f"the first {self.skipped:,} are all bad"
+        raise ProgramError([diagnose("SQ0956", notes=first, path=self.file, passed=passed)])

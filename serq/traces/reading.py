@@ -12,10 +12,10 @@ from typing import Any, BinaryIO
 from attrs import define, field, frozen
 
 from serq.diagnostics import ProgramError, diagnose
-from serq.longfiles import NotTextError, text_blocks, unpack_chunks
+from serq.longfiles import NotTextError, is_number, text_blocks, unpack_chunks
 from serq.source import Span
 from serq.spelling import closest
-from serq.traces.batch import Batch, read_number
+from serq.traces.batch import Batch
 from serq.traces.entries import read_entries
 from serq.traces.faults import Faults
 from serq.traces.formats import FORMATS, NEW, OUT, SESSION, Format, find_format
@@ -175,8 +175,8 @@ def _begin_table(chunks: Iterator[bytes], faults: Faults, clock: Clock, reading:
     number, text = number + text[:lead].count("\n"), text[text.rfind("\n", 0, lead) + 1 :]
     line, _, rest = text.partition("\n")
     headings = [text.strip() for text, _ in fields_of(line)]
-    if all(read_number(heading) is not None for heading in headings):
-        # No heading: the columns stand as the format has them.
+    if any(map(_is_value, headings)):
+        # A row, even if it has a fault: the columns stand as the format has them.
         format = _choose_bare_format(faults.file, line, number, len(headings), reading)
         headings = list(format.all_columns.values())[: len(headings)]
         blocks = chain([(number, text)], blocks)
@@ -208,6 +208,11 @@ def _choose_format(name: str, headings: Sequence[str], json: bool, reading: Read
     return format
 
 
+def _is_value(text: str) -> bool:
+    """Whether a field is what stands in a row and not in a heading: a number or a date."""
+    return is_number(text) or Clock().read(text) is not None
+
+
 def _choose_bare_format(name: str, line: str, number: int, width: int, reading: Reading) -> Format:
     """The format of a table without a heading."""
     format = FORMATS[reading.format or "serq"]
@@ -217,7 +222,7 @@ def _choose_bare_format(name: str, line: str, number: int, width: int, reading: 
         raise _refusal("SQ0950", path=name, headings=_listed([line.strip()]))
     raise _refusal(
         "SQ0951", path=name, format=format.name,
-        reason=f"line {number} has {width} numbers and no heading says which they are",
+        reason=f"line {number} has {width} fields and no heading says which they are",
     )  # fmt: skip
 
 

@@ -81,7 +81,46 @@ def test_a_bad_line_has_a_place(tmp_path: Path, row: str, code: str, column: int
     assert f"  {before + 2} | {row}\n" in show_diagnostic(complaint)
 
 
-@pytest.mark.parametrize("text", ["", "\n \n", HEADING])
+FAULTS = [
+    "0,1,x,3,4",
+    "x,1,2,3,4",
+    "s1,1,2,3,4",
+    "0,1,2,3",
+    "nan,1,2,3,4",
+    ",,,,",
+    "nan,nan,nan,nan,nan",
+    "a b",
+]
+
+
+@pytest.mark.parametrize("row", FAULTS)
+@pytest.mark.parametrize("above", ["", "\n", "# recorded in May\n", HEADING])
+@pytest.mark.parametrize("below", ["", "0,1,2,3,4\n"])
+def test_a_first_row_with_a_fault_is_no_heading(tmp_path: Path, above: str, row: str, below: str) -> None:
+    with pytest.raises(ProgramError) as stopped:
+        read(tmp_path, above + row + "\n" + below)
+    (complaint,) = stopped.value.diagnostics
+    assert complaint.at is not None
+    assert (complaint.code in ("SQ0617", "SQ0618"), complaint.at.line) == (True, 2 if above else 1)
+
+
+@pytest.mark.parametrize(
+    "heading",
+    [
+        HEADING,
+        HEADING.removesuffix(",forced\n") + "\n",
+        "who, turn, in, out, rest\n",
+        '"a","b","c","d","e"\n',
+    ],
+)
+def test_names_above_the_rows_are_a_heading(tmp_path: Path, heading: str) -> None:
+    for above in (heading, "\n" + heading, "# May\n\n" + heading):
+        assert turns(read(tmp_path, above + "0,1,2,3,4\n# a pause\n0,2,5,6,7\n")) == [
+            [(2, 3, 4, 0), (5, 6, 7, 0)]
+        ]
+
+
+@pytest.mark.parametrize("text", ["", "\n \n", "# nothing\n", HEADING])
 def test_a_trace_without_a_turn_is_refused(tmp_path: Path, text: str) -> None:
     with pytest.raises(ProgramError, match="SQ0616"):
         read(tmp_path, text)

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
+import pty
+import re
 import signal
+import struct
 import subprocess
 import sys
+import termios
+import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -153,7 +160,7 @@ def test_all_settings_without_meaning_are_named(ask: Ask) -> None:
         assert words in said
 
 
-@pytest.mark.parametrize("command", ["run", "check", "ir", "emit-lean", "explain"])
+@pytest.mark.parametrize("command", ["run", "check", "ir", "emit-lean", "dump", "explain"])
 def test_every_command_explains_itself_with_an_example(ask: Ask, command: str) -> None:
     ending = ask(command, "--help")
     assert ending.code == 0
@@ -395,6 +402,16 @@ def test_emit_lean_writes_a_whole_file_or_none(ask: Ask, root: Path, tmp_path: P
     assert [f.name for f in tmp_path.iterdir()] == ["Out.lean"]
 
 
+def test_a_program_is_not_replaced_by_its_statements(ask: Ask, write: Write) -> None:
+    path = write(GOOD)
+    link = path.with_name("link.sq")
+    link.symlink_to(path)
+    for output in (path, link):
+        ending = ask("emit-lean", path, "-o", output)
+        assert (ending.code, ending.out, path.read_text()) == (2, "", GOOD)
+        assert "is the file that is read" in ending.err
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
 def test_a_full_disk_is_reported(root: Path) -> None:
     command = [sys.executable, "-m", "serq", "run", "examples/hello.sq", "--horizon", "100"]
@@ -422,21 +439,96 @@ def test_interrupting_a_run_exits_with_130(root: Path, write: Write) -> None:
     assert (run.returncode, out, err) == (130, "", "\ninterrupted\n")
 
 
-def test_progress_is_shown_on_a_terminal_only_and_taken_away(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+@pytest.fixture
+def on_terminal(monkeypatch: pytest.MonkeyPatch) -> Callable[..., str]:
+    """What a command, given by its words, writes to standard error when that is a terminal of some width."""
+    monkeypatch.setenv("TERM", "xterm")
+
+    def ask(*words: object, columns: int = 80, encoding: str = "utf-8") -> str:
+        screen, keyboard = pty.openpty()
+        fcntl.ioctl(keyboard, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+        shown: list[bytes] = []
+        reader = threading.Thread(target=read_all, args=(screen, shown))
+        reader.start()
+        with open(keyboard, "w", encoding=encoding, newline="") as terminal:
+            monkeypatch.setattr(sys, "stderr", terminal)
+            run_command([str(word) for word in words])
+        reader.join()
+        os.close(screen)
+        return b"".join(shown).decode()
+
+    return ask
+
+
+def read_all(screen: int, shown: list[bytes]) -> None:
+    """Read what is written to a terminal until nobody writes there any more, which is an error on Linux."""
+    with suppress(OSError):
+        while content := os.read(screen, 1 << 16):
+            shown.append(content)
+
+
+def long_run(monkeypatch: pytest.MonkeyPatch, path: Path) -> tuple[object, ...]:
+    """A run that shows its progress at once, not only when it has taken a while."""
     from serq.tools.progress import Progress
 
     monkeypatch.setattr(Progress, "PATIENCE", 0.0)
-    for terminal in (False, True):
-        monkeypatch.setattr(sys.stderr, "isatty", lambda t=terminal: t)
-        with Progress(100) as progress:
-            progress(0)
-            progress._next = 0
-            progress(50)
-        shown = capsys.readouterr().err
-        assert ("50%" in shown) is terminal
-        assert shown.endswith("\r\x1b[K") is terminal
+    monkeypatch.setattr(Progress, "INTERVAL", 0.0)
+    return ("run", path, "--horizon", 20_000, "--plain")
+
+
+def test_progress_is_shown_on_a_terminal_and_taken_away(
+    on_terminal: Callable[..., str], write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = on_terminal(*long_run(monkeypatch, write(GOOD))).split("\r\x1b[K")
+    assert lines[0] == lines[-1] == ""
+    shape = r"█*·* +(\d+)%  \d:\d\d left  ([\d,]+) of 20,000  [\d,]+ iterations/s"
+    shown = [found for line in lines[1:-1] if (found := re.fullmatch(shape, line))]
+    assert len(shown) > len(lines) - 10  # the first ones say that there are days left
+    for line in shown:
+        assert abs(int(line[1]) - int(line[2].replace(",", "")) / 200) <= 0.6
+
+
+def test_progress_fits_a_terminal(
+    on_terminal: Callable[..., str], write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = long_run(monkeypatch, write(GOOD))
+    lines = on_terminal(*run, columns=40).split("\r\x1b[K")
+    assert max(map(len, lines)) == 39
+    assert on_terminal(*run, encoding="ascii").split("\r\x1b[K")[-2].startswith("#" * 20)
+
+
+def test_progress_is_for_people_who_look(
+    on_terminal: Callable[..., str], ask: Ask, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = long_run(monkeypatch, write(GOOD))
+    assert ask(*run).err == ""
+    assert on_terminal(*run, "--quiet") == ""
+    monkeypatch.setenv("TERM", "dumb")
+    assert on_terminal(*run) == ""
+
+
+def test_a_short_run_shows_no_progress(on_terminal: Callable[..., str], write: Write) -> None:
+    assert on_terminal("run", write(GOOD), "--horizon", 20_000) == ""
+
+
+def test_a_value_given_again_is_remarked_upon(ask: Ask, write: Write) -> None:
+    path = write(INPUT)
+    again = ["--set", "size=1", "--set", "size=8"]
+    note = "note: `size` is given more than once: 8 takes the place of 1\n"
+    for command in (["check", path], ["ir", path], ["run", path, "--horizon", 5]):
+        assert ask(*command, *again).err == note
+        assert ask(*command, *again, "--quiet").err == ""
+        assert ask(*command, "--set", "size=8", "--set", "size=8").err == ""
+    assert ask("run", path, "--horizon", 5, "--set", "size=1", "--", "--size", 8).err == note
+    again = ["--def", "words=1", "--def", "words=2"]
+    assert ask("check", write(DEFINED), *again).err == note.replace("size", "words").replace("8", "2")
+
+
+def test_quiet_keeps_errors_and_no_doubts(ask: Ask, write: Write) -> None:
+    doubtful = write("fn main() { let a = 1; let a = 2; }")
+    assert "doubt[SQ0290]" in ask("check", doubtful).err
+    assert ask("check", doubtful, "-q").err == ""
+    assert "error[SQ" in ask("check", write(WRONG), "--quiet").err
 
 
 # ---------------------------------------------------------------- defects
@@ -446,7 +538,9 @@ def broken(*_: Any, **__: Any) -> Any:
     raise KeyError("nonsense")
 
 
-@pytest.mark.parametrize("command", [["run", "--horizon", "5"], ["check"], ["ir"], ["emit-lean"]])
+@pytest.mark.parametrize(
+    "command", [["run", "--horizon", "5"], ["check"], ["ir"], ["emit-lean"], ["dump", "--after", "code"]]
+)
 def test_a_defect_is_called_one(
     ask: Ask, write: Write, monkeypatch: pytest.MonkeyPatch, command: list[str]
 ) -> None:

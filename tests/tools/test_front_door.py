@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import math
+import pickle
+from collections.abc import Callable
+from fractions import Fraction
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import serq
+from serq.diagnostics import show_diagnostic
 
 GOOD = """\
 fn main() {
@@ -116,12 +121,93 @@ def test_check_says_everything_and_raises_nothing() -> None:
 
 
 def test_progress_hears_of_the_clock() -> None:
-    heard: list[float] = []
-    serq.run(serq.compile(source=GOOD), horizon=1e6, progress=heard.append)
-    assert heard == sorted(heard)
-    assert all(0 <= now <= 1e6 for now in heard)
+    """A run of 4 tokens in 5 iterations every 10 units of time, on either machine."""
+    for plain in (False, True):
+        heard: list[tuple[float, int]] = []
+        program = serq.compile(source=GOOD)
+        serq.run(program, horizon=20_000, plain=plain, progress=lambda now, n, to=heard: to.append((now, n)))
+        assert heard and heard == sorted(heard)
+        assert all(0 <= now <= 20_000 and abs(n - 2 * now / 10) <= 2 for now, n in heard)
 
 
 def test_names_that_are_not_there() -> None:
     with pytest.raises(AttributeError, match="nonsense"):
         serq.nonsense  # type: ignore[attr-defined]
+
+
+INPUT = """\
+use "std/args";
+def f(x) { x }
+fn main() {
+  let a = args.number("a", 1);
+  stage z[2] : delay;
+  workload { arrive renewal(10); }
+  server { observe seen = f(a); run z[0] (cost(z, 1)); }
+  gauge g = a;
+}
+"""
+
+
+@pytest.mark.parametrize("argument", ["sets", "defs"])
+@pytest.mark.parametrize(
+    "value", [None, True, np.True_, b"1", 1j, [1], {"b": 1}, np.ones(2), 10**400, -(10**400)]
+)
+def test_a_value_that_is_no_number_is_refused(argument: str, value: object) -> None:
+    name = {"sets": "a", "defs": "f"}[argument]
+    (complaint,) = serq.check_program(source=INPUT, **{argument: {name: value}})  # type: ignore[arg-type]
+    assert (complaint.code, f"`{name}`" in complaint.message) == ("SQ0513", True)
+    with pytest.raises(serq.ProgramError):
+        serq.compile(source=INPUT, **{argument: {name: value}})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("value", [2, 2.0, "2", "1 + 1", np.int64(2), np.float32(2), Fraction(2)])
+def test_numbers_of_every_kind_are_values(value: float | str) -> None:
+    by_input = serq.run(serq.compile(source=INPUT, sets={"a": value}), horizon=50)
+    by_definition = serq.run(serq.compile(source=INPUT, defs={"f": value}), horizon=50)
+    assert (
+        by_input.gauges["g"].mean
+        == by_input.observes["seen"].mean
+        == by_definition.observes["seen"].mean
+        == 2
+    )
+
+
+@pytest.mark.parametrize(("argument", "code"), [("sets", "SQ0254"), ("defs", "SQ0214")])
+@pytest.mark.parametrize("name", ["b", "", 3, None, ("a", "b")])
+def test_a_name_of_nothing_is_refused(argument: str, code: str, name: object) -> None:
+    (complaint,) = serq.check_program(source=INPUT, **{argument: {name: 1}})  # type: ignore[arg-type]
+    assert complaint.code == code
+
+
+@pytest.mark.parametrize("values", ["a=1", 3, [("a", 1)]])
+def test_values_have_names(values: object) -> None:
+    for argument in ("sets", "defs"):
+        with pytest.raises(TypeError, match=f"{argument} is a mapping from names to values, not "):
+            serq.compile(source=INPUT, **{argument: values})  # type: ignore[arg-type]
+
+
+def test_what_a_report_does_not_have_is_told_with_what_it_has() -> None:
+    report = serq.run(serq.compile(source=INPUT), horizon=50)
+    asked: dict[str, Callable[[], object]] = {
+        "no client time `tfft` in this report; did you mean `ttft`? It has `ttft`, `tpot`, `response`":
+            lambda: report.client["tfft"],
+        "no observation `x` in this report; it has `seen`": lambda: report.observes["x"],
+        "no gauge `x` in this report; it has `g`": lambda: report.gauges["x"],
+        "no stage `z` in this report; it has `z[0]`, `z[1]`": lambda: report.stage("z"),
+        "no stage `z[2]` in this report; it has `z[0]`, `z[1]`": lambda: report.stage("z", 2),
+        "no pool `kv` in this report: the program has none": lambda: report.pool("kv"),
+        "no claim `c` in this report: the program has none": lambda: report.claim("c"),
+    }  # fmt: skip
+    for words, ask in asked.items():
+        with pytest.raises(KeyError) as error:
+            ask()
+        assert error.value.args == (words,)
+    assert report.client.get("tfft") is None
+    assert pickle.loads(pickle.dumps(report)) == report
+
+
+def test_a_replaced_body_that_uses_itself_has_its_own_place() -> None:
+    (complaint,) = serq.check_program(source=INPUT, defs={"f": "2 * f(x)"})
+    assert complaint.at is not None
+    assert (complaint.code, complaint.at.file, complaint.at.column) == ("SQ0212", "--def f", 5)
+    assert "  1 | 2 * f(x)\n    |     ^" in show_diagnostic(complaint)

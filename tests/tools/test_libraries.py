@@ -81,3 +81,21 @@ def test_a_library_holds_definitions_only(folder: Path) -> None:
 def test_a_mistake_in_a_library_is_shown_in_its_file(folder: Path) -> None:
     (folder / "life.sq").write_text(LIFE.replace("double(p)", "tripple(p)"))
     assert [found[1:] for found in refused(folder, PROGRAM.format(more=""))] == [("life.sq", 3)]
+
+
+@pytest.mark.parametrize(
+    ("path", "cure"),
+    [
+        ("parts", 'it is a folder: name a file of definitions in it, `use "parts/NAME.sq";`'),
+        ("parts/", 'it is a folder: name a file of definitions in it, `use "parts/NAME.sq";`'),
+        ("life", 'did you mean `use "life.sq";`?'),
+        ("parts/double", 'did you mean `use "parts/double.sq";`?'),
+        ("notes.txt", "a file of definitions has a name that ends in `.sq`"),
+        ("std/arg", 'did you mean `use "std/args";`?'),
+        ("nowhere", 'a program uses "std/args", "std/kvt" or a file of definitions, `use "NAME.sq";`'),
+    ],
+)
+def test_what_names_no_library_is_told_what_it_may_mean(folder: Path, path: str, cure: str) -> None:
+    (folder / "notes.txt").write_text(DOUBLE)
+    (complaint,) = serq.check_program(folder / "program.sq", source=f'use "{path}";\nfn main() {{ }}\n')
+    assert (complaint.code, complaint.help) == ("SQ0250", cure)

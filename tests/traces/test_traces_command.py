@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from serq.tools.cli import run_command
 from serq.tools.tracing import trace_command
 from serq.traces import FORMATS, UNITS
 from serq.traces.formats import ROLES, TURN
@@ -50,9 +51,17 @@ def test_a_file_appears_whole_or_not_at_all(shell: Shell, azure: Path) -> None:
     assert sorted(p.name for p in azure.parent.iterdir()) == ["azure.csv", "turns.csv"]
 
 
-def test_a_file_may_take_the_place_of_its_source(shell: Shell, azure: Path) -> None:
-    assert shell("trace", "convert", str(azure), "-o", str(azure)).returncode == 0
-    assert azure.read_text() == ROWS
+@pytest.mark.parametrize("name", ["azure.csv", "./azure.csv", "link.csv", "other.csv"])
+def test_a_trace_is_not_replaced_by_what_is_made_of_it(
+    azure: Path, name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(azure.parent)
+    Path("link.csv").symlink_to("azure.csv")
+    Path("other.csv").hardlink_to("azure.csv")
+    for command in (["convert", "azure.csv", "-o", name], ["show", "azure.csv", "--plot", name]):
+        assert run_command(["trace", *command]) == 2
+    assert "is the file that is read" in capsys.readouterr().err
+    assert azure.read_text() == AZURE
 
 
 def test_packed_output_is_the_same_each_time(shell: Shell, azure: Path) -> None:
@@ -91,21 +100,26 @@ def test_what_was_passed_over_or_left_out_is_said(shell: Shell, tmp_path: Path) 
         (["--input-unit", "mss"], "did you mean `ms`?"),
         (["--columns", "neu=a"], "did you mean `new`?"),
         (["--columns", "new"], "`new` is not of the form ROLE=NAME"),
-        (["--chars-per-token", "0"], "is not in the range"),
+        (["--chars-per-token", "0"], "0 is not in the range of 0.01 to"),
+        (["--chars-per-token", "-1"], "-1 is not in the range"),
+        (["--chars-per-token", "nan"], "nan is not in the range"),
+        (["--chars-per-token", "inf"], "inf is not in the range"),
+        (["--chars-per-token", "1e-320"], "is not in the range"),
+        (["--chars-per-token", "four"], "'four' is not a valid float"),
         (["--think", "soon"], "'gap'"),
     ],
 )
-def test_wrong_use_is_told_apart(shell: Shell, azure: Path, arguments: list[str], words: str) -> None:
-    done = shell("trace", "convert", str(azure), *arguments)
-    assert done.returncode == 2
-    assert words in done.stderr
-    assert done.stdout == ""
+def test_wrong_use_is_told_apart(
+    azure: Path, arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_command(["trace", "convert", str(azure), *arguments]) == 2
+    said = capsys.readouterr()
+    assert words in said.err
+    assert said.out == ""
 
 
 @pytest.mark.parametrize("path", ["nowhere.csv", ".", "no\0where"])
 def test_what_is_no_file_is_said(path: str, capsys: pytest.CaptureFixture[str]) -> None:
-    from serq.tools.cli import run_command
-
     assert run_command(["trace", "show", path]) == 1
     assert capsys.readouterr().err.startswith("error[SQ091")
 
@@ -170,8 +184,6 @@ def test_a_picture_is_drawn(shell: Shell, azure: Path) -> None:
 def test_without_matplotlib_the_extra_is_named(
     azure: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from serq.tools.cli import run_command
-
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     monkeypatch.setitem(sys.modules, "matplotlib.backends.backend_agg", None)
     assert run_command(["trace", "show", str(azure), "--plot", "out.png"]) == 2

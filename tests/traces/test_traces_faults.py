@@ -49,6 +49,23 @@ def test_the_first_row_may_be_the_bad_one(tmp_path: Path) -> None:
     assert (rows, done.skipped) == ("0,1,374,44,0\n", 1)
 
 
+@pytest.mark.parametrize(
+    ("row", "format", "code", "column"),
+    [
+        ("0,1,x,3,4", None, "SQ0953", 5),
+        ("x,1,2,3,4", None, "SQ0953", 1),
+        ("x,7", "lengths", "SQ0953", 1),
+        ("2024-05-10 00:00:00,x,44", "azure", "SQ0953", 21),
+    ],
+)
+def test_a_first_row_with_a_fault_is_no_heading(
+    tmp_path: Path, row: str, format: str | None, code: str, column: int
+) -> None:
+    assert said(tmp_path, row + "\n", format=format) == [(code, 1, column)]
+    (complaint,) = complaints(tmp_path, row + "\n", format=format, skip_bad=True)
+    assert (complaint.code, "the only one is bad" in complaint.message) == ("SQ0956", True)
+
+
 def test_all_faults_are_said_at_once_with_their_lines(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -83,7 +100,8 @@ def test_a_trace_without_a_turn_is_none(tmp_path: Path, text: str) -> None:
 
 def test_nothing_may_be_left_after_leaving_out(tmp_path: Path) -> None:
     text = "Timestamp,Request tokens,Response tokens\n5,7,0\n"
-    assert [c.code for c in complaints(tmp_path, text, drop_failed=True)] == ["SQ0957"]
+    (complaint,) = complaints(tmp_path, text, drop_failed=True)
+    assert (complaint.code, "--drop-failed" in (complaint.help or "")) == ("SQ0957", True)
 
 
 @pytest.mark.parametrize(
@@ -98,7 +116,7 @@ def test_nothing_may_be_left_after_leaving_out(tmp_path: Path) -> None:
         ('{"a": 1}\n', {"format": "azure"}, "SQ0951", "it is JSON, not lines of fields"),
         (AZURE, {"columns": {"session": "who"}}, "SQ0951", "no column `who` for `session`"),
         ("a,b\n1,2\n", {"format": "csv"}, "SQ0951", "which column is `new`"),
-        ("1,2,3\n", {"format": "lengths"}, "SQ0951", "line 1 has 3 numbers"),
+        ("1,2,3\n", {"format": "lengths"}, "SQ0951", "line 1 has 3 fields"),
     ],
 )
 def test_a_wrong_format_is_refused_before_its_rows(

@@ -123,7 +123,7 @@ def write_loop(machine: Machine) -> str:
     return LoopWriter(fused, machine.engines[0].watches, machine.givens).loop()
 
 
-def run_loop(machine: Machine, progress: Callable[[float], None] | None = None) -> bool:
+def run_loop(machine: Machine, progress: Callable[[float, int], None] | None = None) -> bool:
     """Run a machine that has just been built, by a loop of its own.
 
     False: something is not as a loop expects; the machine has to be built again and run by itself.
@@ -143,5 +143,5 @@ def run_loop(machine: Machine, progress: Callable[[float], None] | None = None) 
         return False
 
 
-def _silent(_: float) -> None:
+def _silent(_: float, __: int) -> None:
     """Nobody wants to know how far the run is."""

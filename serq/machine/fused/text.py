@@ -93,7 +93,7 @@ def loop(m, horizon, warmup, wanted, progress):
                 arrive_at = inf
         if events >= again:
             again = events + 16384
-            progress(now)
+            progress(now, iterations)
     <end>
     return True
 """

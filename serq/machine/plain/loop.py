@@ -35,12 +35,13 @@ def run_plain(
     program: Program,
     settings: Settings,
     observers: Sequence[Observer] = (),
-    progress: Callable[[float], None] | None = None,
+    progress: Callable[[float, int], None] | None = None,
 ) -> RunRecord:
     """Run a checked program and judge its claims, slowly and plainly.
 
-    progress: called with the clock after every event. Raises ProgramError when the run cannot go on,
-    InternalError for what this machine does not have: shared processors, flows, legs, estimates.
+    progress: called with the clock and the iterations so far after every event. Raises ProgramError when the
+    run cannot go on, InternalError for what this machine does not have: shared processors, flows, legs,
+    estimates.
     """
     m = build(program, settings)
     for observer in observers:
@@ -106,7 +107,7 @@ def _stage(stage: Stage, index: int | None) -> Line | Engine:
 # ---------------------------------------------------------------- running
 
 
-def _run(m: Machine, progress: Callable[[float], None] | None) -> None:
+def _run(m: Machine, progress: Callable[[float, int], None] | None) -> None:
     settings = m.settings
     if settings.warmup > 0:
         m.schedule(settings.warmup, lambda: _end_warmup(m))
@@ -123,7 +124,7 @@ def _run(m: Machine, progress: Callable[[float], None] | None) -> None:
         if not m.events or m.events[0][0] != m.now:
             _close_instant(m)
         if progress is not None:
-            progress(m.now)
+            progress(m.now, sum(e.tally.iterations for e in m.engines()))
     if settings.arrivals is None:
         _pass_time(m, settings.horizon)
     elif not _is_drained(m):
