@@ -14,12 +14,13 @@ from serq.check.complaints import used_at
 from serq.check.fold import POISON, is_poison
 from serq.check.names import Resource
 from serq.check.resolve import Resolver
+from serq.check.samples import lower_draw, lower_summary, takes
 from serq.check.show import article, count, number
 from serq.check.standing import WRONG, Bound, Standing, Typed, kind, shown
 from serq.check.trees import reads
 from serq.check.words import SUPPLIED
-from serq.ir.expr import Draw, Expr, Num, Observable, Place, Summary, walk
-from serq.ir.moments import FUNCTIONS, LAWS, OBSERVABLES, POOL_OBSERVABLES, SUMMARIES, Moment
+from serq.ir.expr import Expr, Num, Observable, Place, walk
+from serq.ir.moments import FUNCTIONS, OBSERVABLES, POOL_OBSERVABLES, SUMMARIES, Moment
 from serq.source import Span
 from serq.syntax import tree
 
@@ -168,19 +169,11 @@ class Expressions(Resolver):
 
     def draw(self, e: tree.Draw, here: Standing) -> Typed:
         """A random value."""
-        law = e.law.text
-        if law not in LAWS:
-            self.complaints.unknown("SQ0205", law, e.law.at, dict.fromkeys(LAWS))
-            return WRONG
         if here.moment is Moment.CONST:
-            self.complaints.say("SQ0430", e.law.at, law=law)
+            self.complaints.say("SQ0430", e.law.at, law=e.law.text)
             return WRONG
-        if not self.takes(f"~{law}", LAWS[law], len(e.arguments), e.at):
-            return WRONG
-        arguments = tuple(self.plain(a, here) for a in e.arguments)
-        if any(is_poison(a) for a in arguments):
-            return WRONG
-        return Typed(Draw(law, arguments, at=e.at))
+        draw = lower_draw(e, lambda part: self.plain(part, here), self.complaints)
+        return WRONG if draw is None else Typed(draw)
 
     def aggregate(self, e: tree.Aggregate, here: Standing) -> Typed:
         """An aggregate, its terms written out."""
@@ -241,7 +234,7 @@ class Expressions(Resolver):
     def function(self, e: tree.Call, here: Standing) -> Typed:
         """A function of the language."""
         name = e.name.text
-        if not self.takes(name, FUNCTIONS[name], len(e.arguments), e.at):
+        if not takes(self.complaints, name, FUNCTIONS[name], len(e.arguments), e.at):
             return WRONG
         arguments = [self.lower(a, here) for a in e.arguments]
         if any(a.wrong for a in arguments):
@@ -287,7 +280,7 @@ class Expressions(Resolver):
         if here.moment is Moment.CONST:
             self.complaints.say("SQ0431", e.at, name=f"{name}(…)")
             return WRONG
-        if not self.takes(name, _ARGUMENTS.get(name, 1), len(e.arguments), e.at):
+        if not takes(self.complaints, name, _ARGUMENTS.get(name, 1), len(e.arguments), e.at):
             return WRONG
         wanted = "pool" if name in POOL_OBSERVABLES else "engine" if name == "budget_left" else "stage"
         first = e.arguments[0]
@@ -306,29 +299,16 @@ class Expressions(Resolver):
         return Typed(Observable(name, place, arguments, at=e.at))
 
     def summary(self, e: tree.Call, here: Standing) -> Typed:
-        """An aggregate over the samples of an observation."""
-        name = e.name.text
+        """An aggregate over samples."""
         if here.moment is Moment.CONST:
-            self.complaints.say("SQ0431", e.at, name=f"{name}(…)")
+            self.complaints.say("SQ0431", e.at, name=f"{e.name.text}(…)")
             return WRONG
-        if not self.takes(name, 1, len(e.arguments), e.at):
-            return WRONG
-        argument = e.arguments[0]
-        if not isinstance(argument, tree.Reference) or argument.index is not None:
-            self.complaints.say("SQ0307", argument.at, function=name, kind="an observation")
-            return WRONG
-        observation = argument.name.text
-        if argument.member is not None:
-            observation += f".{argument.member.text}"
-        if observation not in self.names.observes:
-            if observation:
-                self.complaints.unknown("SQ0208", observation, argument.at, self.names.observes)
-            return WRONG
-        return Typed(Summary(name, observation, at=e.at))
+        summary = lower_summary(e, self.names.observes, lambda part: self.plain(part, here), self.complaints)
+        return WRONG if summary is None else Typed(summary)
 
     def time(self, e: tree.Call, time: tree.TimeResource, here: Standing) -> Typed:
         """A time resource of the engine's device: its body with the arguments."""
-        if not self.takes(e.name.text, len(time.parameters), len(e.arguments), e.at):
+        if not takes(self.complaints, e.name.text, len(time.parameters), len(e.arguments), e.at):
             return WRONG
         bound: dict[str, Bound] = {}
         for parameter, argument in zip(time.parameters, e.arguments, strict=True):
@@ -379,13 +359,6 @@ class Expressions(Resolver):
         return index
 
     # ---------------------------------------------------------------- complaints
-
-    def takes(self, name: str, wanted: int, got: int, at: Span) -> bool:
-        """Whether a call has as many arguments as it needs; complains if not."""
-        if wanted == got:
-            return True
-        self.complaints.say("SQ0301", at, name=name, takes=count(wanted, "argument"), got=got)
-        return False
 
     def mixed(self, e: tree.Expr, here: Standing, what: str) -> Typed:
         """Complain about kinds that do not go together."""

@@ -10,6 +10,7 @@ from serq.check.complaints import Complaints
 from serq.check.flows import is_flow
 from serq.check.fold import constant
 from serq.check.readings import places_of, readings, schedule_statements, statements_of
+from serq.check.samples import check_quantile
 from serq.check.show import count, number
 from serq.diagnostics import Note
 from serq.ir.claim import AtEnd
@@ -23,17 +24,28 @@ from serq.ir.expr import (
     Num,
     Observable,
     Place,
+    Summary,
     Unary,
     Var,
     walk,
 )
-from serq.ir.laws import law_fault
+from serq.ir.laws import law_fault, show_parameters
 from serq.ir.pool import Pool
 from serq.ir.program import Program
 from serq.ir.schedule import Admit, ExclusivePrefill, Schedule, ScheduleLet, ScheduleStatement
 from serq.ir.server import Branch, Grow, Hold, Load, Observe, Run, Statement, While
 from serq.ir.stage import Engine, Fifo, SharedProcessor, Stage
-from serq.ir.workload import SMALLEST_GAP, Arrival, Batch, Closed, Poisson, Renewal
+from serq.ir.workload import (
+    MOST_IN_SLOT,
+    SMALLEST_GAP,
+    Arrival,
+    Batch,
+    Closed,
+    Poisson,
+    Renewal,
+    Slotted,
+    Stages,
+)
 from serq.source import Span
 
 LARGEST_FAMILY = 10_000
@@ -58,9 +70,9 @@ def check_limits(program: Program, complaints: Complaints) -> None:
     check_members(program, complaints)
 
 
-def is_count(x: float, most: float) -> bool:
-    """A whole number from 1 to `most`."""
-    return 1 <= x <= most and x == math.floor(x)
+def is_count(x: float, most: float, least: float = 1) -> bool:
+    """A whole number from `least` to `most`."""
+    return least <= x <= most and x == math.floor(x)
 
 
 # -------------------------------------------------------------------- stages and pools
@@ -225,11 +237,29 @@ def check_arrival(arrival: Arrival, complaints: Complaints) -> None:
                 complaints.say("SQ0532", arrival.at, value=number(value))
             elif value is not None and value < SMALLEST_GAP:
                 complaints.say("SQ0537", arrival.at, value=number(value), least=number(SMALLEST_GAP))
+        case Slotted(slot=slot, count=drawn):
+            if not SMALLEST_GAP <= slot < math.inf:
+                complaints.say("SQ0539", arrival.at, value=number(slot), least=number(SMALLEST_GAP))
+            value = constant(drawn)
+            if value is not None and not is_count(value, MOST_IN_SLOT, least=0):
+                complaints.say("SQ0544", arrival.at, value=number(value), most=MOST_IN_SLOT)
+        case Stages(stages=stages):
+            check_stages(stages, arrival.at, complaints)
         case Batch(count=count) | Closed(count=count):
             if not is_count(count, MOST_SESSIONS):
                 complaints.say("SQ0531", arrival.at, value=number(count), most=MOST_SESSIONS)
         case _:
             pass
+
+
+def check_stages(stages: Sequence[tuple[float, float]], at: Span | None, complaints: Complaints) -> None:
+    """Every rate is one of a stream, or 0; every duration a time, that of the last may be without end."""
+    for place, (rate, duration) in enumerate(stages, start=1):
+        if not 0 <= rate < math.inf or (rate > 0 and not SMALLEST_GAP <= 1 / rate < math.inf):
+            complaints.say("SQ0545", at, place=place, what=f"the rate {number(rate)}", most="1e12")
+        last = place == len(stages)
+        if not 0 < duration <= math.inf or (duration == math.inf and not last):
+            complaints.say("SQ0545", at, place=place, what=f"the duration {number(duration)}", most="1e12")
 
 
 # -------------------------------------------------------------------- statements
@@ -296,15 +326,17 @@ def check_demand(hold: Hold, pools: Mapping[str, Pool], complaints: Complaints) 
 
 
 def check_draws(program: Program, complaints: Complaints) -> None:
-    """The constant parameters of a draw have a law."""
+    """The constant parameters of a draw have a law, and quantiles a level."""
     for reading in readings(program):
         for node in walk(reading.expr):
+            if isinstance(node, Summary):
+                check_quantile(node, complaints)
             if not isinstance(node, Draw):
                 continue
             known = [constant(a) for a in node.arguments]
             fault = law_fault(node.law, known)
             if fault is not None:
-                shown = ", ".join("…" if p is None else number(p) for p in known)
+                shown = show_parameters(node.law, ["…" if p is None else number(p) for p in known])
                 complaints.say("SQ0536", node.at, law=node.law, parameters=shown, fault=fault)
 
 

@@ -28,7 +28,7 @@ from serq.ir.server import (
     blocks_of,
 )
 from serq.ir.stage import Engine, SharedProcessor
-from serq.ir.workload import Renewal
+from serq.ir.workload import Renewal, Slotted
 from serq.source import Span
 
 
@@ -50,9 +50,9 @@ class Reading:
 
 def readings(program: Program) -> Iterator[Reading]:
     """All expressions of a program; an index of a place is a part of what reads it."""
-    if program.workload is not None and isinstance(program.workload.arrival, Renewal):
-        arrival = program.workload.arrival
-        yield Reading(arrival.gap, Moment.GAP, blame=arrival.at)
+    match program.workload.arrival if program.workload is not None else None:
+        case Renewal(gap=drawn, at=at) | Slotted(count=drawn, at=at):
+            yield Reading(drawn, Moment.GAP, blame=at)
     engines = {pool.name: pool.engine for pool in program.pools}
     for statement in statements_of(program):
         yield from statement_readings(statement, engines)

@@ -13,6 +13,7 @@ from serq.check.complaints import Complaints
 from serq.check.readings import places_of, readings, schedule_statements, statements_of
 from serq.ir.claim import AtEnd
 from serq.ir.expr import (
+    COMPARISONS,
     Attr,
     Binary,
     Draw,
@@ -20,6 +21,7 @@ from serq.ir.expr import (
     Fold,
     Func,
     Local,
+    Num,
     Observable,
     RegisterRead,
     Summary,
@@ -31,6 +33,7 @@ from serq.ir.moments import (
     AGGREGATES,
     BUILT_IN_SIZES,
     BUILT_IN_VALUES,
+    CLIENT_TIMES,
     FUNCTIONS,
     LAWS,
     OBSERVABLES,
@@ -69,6 +72,24 @@ class Named(Protocol):
     def name(self) -> str: ...
     @property
     def at(self) -> Span | None: ...
+
+
+def fits_law(draw: Draw) -> bool:
+    """Whether a draw has the parameters of its law."""
+    if draw.law == "table":
+        return len(draw.arguments) >= 2 and len(draw.arguments) % 2 == 0 and draw.file is None
+    return LAWS.get(draw.law) == len(draw.arguments) and (draw.law == "empirical") == (draw.file is not None)
+
+
+def fits_summary(summary: Summary) -> bool:
+    """Whether an aggregate over samples has what it compares with, or its level, and nothing else."""
+    match summary.function:
+        case "share":
+            return summary.operator in COMPARISONS and summary.argument is not None
+        case "quantile":
+            return summary.operator is None and isinstance(summary.argument, Num)
+        case function:
+            return function in SUMMARIES and summary.operator is None and summary.argument is None
 
 
 class References:
@@ -201,12 +222,12 @@ class References:
                 wanted = 2 if function == "price" else 0
                 self.word("number of arguments for", function, len(arguments) == wanted, at)
             case Summary(function=function, observation=observation):
-                self.word("call", function, function in SUMMARIES, at)
-                self.known("observation", observation, set(self.program.observes), at)
+                self.word("call", function, fits_summary(node), at)
+                self.known("observation", observation, {*self.program.observes, *CLIENT_TIMES}, at)
             case Func(function=function, arguments=arguments):
                 self.word("function", function, FUNCTIONS.get(function) == len(arguments), at)
-            case Draw(law=law, arguments=arguments):
-                self.word("distribution", law, LAWS.get(law) == len(arguments), at)
+            case Draw(law=law):
+                self.word("distribution", law, fits_law(node), at)
             case Fold(kind=kind, terms=terms):
                 self.word("aggregate", kind, kind in AGGREGATES and bool(terms), at)
             case Unary(operator=operator):

@@ -11,9 +11,7 @@ from serq.ir.moments import (
     BUILT_IN_SIZES,
     BUILT_IN_VALUES,
     FUNCTIONS,
-    LAWS,
     OBSERVABLES,
-    SUMMARIES,
     VARIABLES,
 )
 
@@ -35,8 +33,17 @@ WORDS = frozenset(
 )  # fmt: skip
 """Every word with a meaning somewhere, older ones included."""
 
-CALLABLE = frozenset({*FUNCTIONS, *LAWS, *AGGREGATES, *OBSERVABLES, *SUMMARIES, "cost"})
-"""Names that mean something before a parenthesis."""
+CALLABLE = frozenset(
+    {
+        *FUNCTIONS, *AGGREGATES, *OBSERVABLES, "cost", "total", "count", "largest", "smallest",
+        "prefix_total", "exp", "det", "uniform", "erlang", "h2", "bernoulli",
+    }
+)  # fmt: skip
+"""Names that mean something before a parenthesis and that no definition may have.
+
+Laws and summaries that came to the language later are not among them: a law stands after `~` only, and
+a definition `mean` is the program's own.
+"""
 
 SUPPLIED = frozenset(
     {

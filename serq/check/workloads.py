@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 from serq.check.expressions import Expressions
@@ -11,9 +12,11 @@ from serq.check.show import number
 from serq.check.side import Side
 from serq.check.standing import Standing
 from serq.check.statements import lower_block
+from serq.ir.expr import Draw, Num
 from serq.ir.moments import BUILT_IN_SIZES, BUILT_IN_VALUES, Moment
 from serq.ir.server import Turn
 from serq.ir.workload import (
+    SMALLEST_GAP,
     Arrival,
     Attribute,
     Batch,
@@ -21,11 +24,16 @@ from serq.ir.workload import (
     NoArrivals,
     Poisson,
     Renewal,
+    Slotted,
+    Stages,
     Trace,
     Workload,
 )
 from serq.source import Span
 from serq.syntax import tree
+
+MOST_VARIATION = 10.0
+"""Coefficient of variation of gamma gaps; with more, most gaps would be too small for the clock."""
 
 
 def lower_workload(item: tree.Workload, order: int, x: Expressions) -> Workload:
@@ -58,26 +66,48 @@ def lower_workload(item: tree.Workload, order: int, x: Expressions) -> Workload:
 
 def lower_arrival(item: tree.Arrive, order: int, x: Expressions) -> Arrival:
     """How sessions arrive."""
-    at = item.value.at if item.value is not None else item.at
+    place = word_after(item.at, x.complaints)
+    here = Standing(Moment.GAP, order)
+    match item.kind, item.arguments:
+        case "none", _:
+            return NoArrivals(at=item.at)
+        case "renewal", (gap,):
+            return Renewal(x.plain(gap, here), at=place)
+        case "slotted", (slot, count):
+            length, number_ = x.constant(slot, order), x.plain(count, here)
+            return NoArrivals(at=place) if length is None else Slotted(length, number_, at=place)
+    values = [x.constant(argument, order) for argument in item.arguments]
+    known = [value for value in values if value is not None]
+    if len(known) < len(values):
+        return NoArrivals(at=place)
     match item.kind:
-        case "none":
-            return NoArrivals(at=at)
-        case "renewal":
-            assert item.value is not None
-            gap = x.plain(item.value, Standing(Moment.GAP, order))
-            return Renewal(gap, at=word_after(item.at, x.complaints))
+        case "poisson":
+            return Poisson(known[0], at=place)
+        case "gamma":
+            return gamma_stream(known[0], known[1], item, x)
+        case "stages":
+            return Stages(tuple(zip(known[::2], known[1::2], strict=True)), at=place)
         case kind:
-            assert item.value is not None
-            value = x.constant(item.value, order)
-            place = word_after(item.at, x.complaints)
-            if value is None:
+            if not is_count(known[0], MOST_SESSIONS):
+                x.complaints.say("SQ0531", place, value=number(known[0]), most=MOST_SESSIONS)
                 return NoArrivals(at=place)
-            if kind == "poisson":
-                return Poisson(value, at=place)
-            if not is_count(value, MOST_SESSIONS):
-                x.complaints.say("SQ0531", place, value=number(value), most=MOST_SESSIONS)
-                return NoArrivals(at=place)
-            return (Batch if kind == "batch" else Closed)(int(value), at=place)
+            return (Batch if kind == "batch" else Closed)(int(known[0]), at=place)
+
+
+def gamma_stream(rate: float, variation: float, item: tree.Arrive, x: Expressions) -> Arrival:
+    """`gamma(rate, cv)`: gaps of mean 1/rate and that coefficient of variation, 1 for a Poisson stream."""
+    place = word_after(item.at, x.complaints)
+    if not 0 < variation <= MOST_VARIATION:
+        x.complaints.say("SQ0538", place, value=number(variation), most=number(MOST_VARIATION))
+        return NoArrivals(at=place)
+    if not 0 < rate < math.inf:
+        x.complaints.say("SQ0530", place, value=number(rate))
+        return NoArrivals(at=place)
+    if not SMALLEST_GAP <= 1 / rate < math.inf:
+        x.complaints.say("SQ0537", place, value=number(1 / rate), least=number(SMALLEST_GAP))
+        return NoArrivals(at=place)
+    parameters = (Num(1 / variation**2, at=item.at), Num(1 / rate, at=item.at))
+    return Renewal(Draw("gamma", parameters, at=item.at), at=place)
 
 
 def hidden_names(item: tree.Workload, x: Expressions) -> dict[str, Span]:

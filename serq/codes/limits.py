@@ -101,6 +101,33 @@ CODES: dict[str, Code] = {
         help="a mean gap is a finite number, at least {least}; several at once are `arrive batch(n)`",
         why="The clock is a double number: it would hardly move, and the run would not end.",
     ),
+    "SQ0538": Code(
+        title="the gaps of a stream cannot vary by {value}",
+        help="a coefficient of variation is above 0 and at most {most}; it is 1 for `poisson`, and even "
+        "gaps are `renewal(gap)`",
+        why="It is the standard deviation of a gap over its mean. Beyond the limit most gaps would be too "
+        "small for the clock.",
+    ),
+    "SQ0539": Code(
+        title="a slot cannot last {value}",
+        help="it is a finite time, at least {least}",
+        why="Sessions come at the multiples of a slot; the clock has to move from one to the next.",
+    ),
+    "SQ0544": Code(
+        title="a slot cannot bring {value} sessions",
+        help="their number is whole, from 0 to {most}; draw it from a law such as `~poisson(m)`",
+        why="Sessions come in whole numbers.",
+    ),
+    "SQ0545": Code(
+        title="stage {place} of the stream cannot have {what}",
+        help="a rate is from 0 to {most}, a duration is a time above 0, and only the last may be `inf`",
+        why="Each stage has its rate for its duration; after one that never ends no other would begin.",
+    ),
+    "SQ0546": Code(
+        title="a quantile is taken at a constant from 0 to 1, not at {value}",
+        help="the median is `quantile(o, 0.5)`, the 99th percentile `quantile(o, 0.99)`",
+        why="The level says which part of the samples is at most the quantile.",
+    ),
     "SQ0540": Code(
         title="a `tokens cap` of {value} lets no iteration compute a token",
         help="it is above 0; no limit is written `tokens cap inf;`",

@@ -145,6 +145,30 @@ CODES: dict[str, Code] = {
         why="A clock is a double number: adding a gap too small for its last digit leaves it as it was.",
         example=RUN,
     ),
+    "SQ0625": Code(
+        title="a slot is to bring {value} sessions ({when})",
+        help="draw a whole number from 0 to {most}, as `~poisson(m)` and `floor(…)` do",
+        why="Sessions come in whole numbers.",
+        example=RUN,
+    ),
+    "SQ0626": Code(
+        title="the samples in `{path}` cannot be read: {reason}",
+        help="the path is relative to the program's file",
+        why="Without samples there is nothing to draw from.",
+        example=RUN,
+    ),
+    "SQ0627": Code(
+        title="this line is `{text}`, which is not a number",
+        help="write one plain decimal number on a line; only the first line may be a heading",
+        why="Every line is a sample, as likely to be drawn as any other.",
+        example=RUN,
+    ),
+    "SQ0628": Code(
+        title="the file `{path}` has no sample",
+        help="give at least one line with a number",
+        why="Without samples there is nothing to draw from.",
+        example=RUN,
+    ),
     "SQ0613": Code(
         title="the demand on `{name}` is {value} ({when})",
         help="units are 0 or more",

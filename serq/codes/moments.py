@@ -56,7 +56,7 @@ CODES: dict[str, Code] = {
     ),
     "SQ0410": Code(
         title="an arrival gap cannot read {reads}",
-        help="a gap is made of constants and draws: the next arrival is drawn on its own stream",
+        help="a gap, or the number of a slot, is made of constants and draws on a stream of its own",
         why="With the same seed the same sessions come at the same times, whatever the server does.",
     ),
     "SQ0411": Code(

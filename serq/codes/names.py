@@ -32,7 +32,8 @@ CODES: dict[str, Code] = {
     ),
     "SQ0205": Code(
         title="there is no distribution `{name}`",
-        help="the distributions are exp, det, uniform, erlang, h2 and bernoulli",
+        help="the distributions are exp, det, uniform, erlang, h2, bernoulli, poisson, binomial, geometric, "
+        "gamma, lognormal, weibull, pareto, table and empirical",
         why="A draw names one of the laws of the language. Others are made from them: a shifted exponential "
         "is `2 + ~exp(3)`.",
     ),

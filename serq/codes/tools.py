@@ -84,7 +84,7 @@ CODES: dict[str, Code] = {
     ),
     "SQ0925": Code(
         title="a number of arrivals was given, but `arrive {kind}` makes no stream of sessions to count",
-        help="it goes with `arrive poisson(…)` and `arrive renewal(…)`; leave it out here",
+        help="it goes with streams, as `arrive poisson(…)` and `arrive slotted(…)` are; leave it out here",
         why="A batch and a closed population say themselves how many sessions there are.",
         example="serq run example.sq --horizon 1000 --arrivals 20",
     ),

@@ -46,6 +46,12 @@ CODES: dict[str, Code] = {
         "own.",
     ),
     # ------------------------------------------------------------ costs
+    "SQ0309": Code(
+        title="the distribution `{law}` is not written like this",
+        help="write `{form}`",
+        why="A table has values with their probabilities, samples come from a file in quotes, and every "
+        "other law has a few parameters.",
+    ),
     "SQ0310": Code(
         title="a cost of {wanted} is needed here, this is {got}",
         help="say what the amount is an amount of: `cost({resources}, …)`",
@@ -61,6 +67,12 @@ CODES: dict[str, Code] = {
         title="a plain quantity is needed here, this is a cost",
         help="leave out the `cost(…)` around it",
         why="Tests, durations, keys and indices are numbers. A cost is for what runs and holds take.",
+    ),
+    "SQ0313": Code(
+        title="`share` compares the samples of one observation with a value",
+        help="write the observation on the left: `share(ttft <= 500)`",
+        why="It is the fraction of the samples for which the comparison is true. For more than one "
+        "condition, observe the test itself: `observe good = a && b;` and `mean(good)`.",
     ),
     "SQ0314": Code(
         title="`{name}` holds several costs",

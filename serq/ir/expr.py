@@ -77,10 +77,15 @@ class Observable(Record):
 
 @frozen(eq=False, repr=False)
 class Summary(Record):
-    """An aggregate over all samples of an observation: total, count, largest, smallest, prefix_total."""
+    """An aggregate over all samples of an observation, or of a client time (`serq.ir.moments.SUMMARIES`).
+
+    operator, argument: of `share`, what samples are compared with; argument: of `quantile`, its level.
+    """
 
     function: str
     observation: str
+    operator: str | None = None
+    argument: Expr | None = None
     at: Span | None = location()
 
 
@@ -104,10 +109,15 @@ class Fold(Record):
 
 @frozen(eq=False, repr=False)
 class Draw(Record):
-    """A random value: exp, det, uniform, erlang, h2, bernoulli. Each evaluation draws anew."""
+    """A random value by one of the laws in `serq.ir.moments.LAWS`. Each evaluation draws anew.
+
+    arguments: of a table, value, probability, value, … file: the samples of `empirical`, relative to
+    the program's file.
+    """
 
     law: str
     arguments: tuple[Expr, ...]
+    file: str | None = None
     at: Span | None = location()
 
 
@@ -140,6 +150,8 @@ class Conditional(Record):
     at: Span | None = location()
 
 
+COMPARISONS = frozenset({"<", "<=", ">", ">=", "==", "!="})
+
 Expr: TypeAlias = Union[
     Num, Attr, Var, RegisterRead, Local, Observable, Summary, Func, Fold, Draw, Unary, Binary,
     Conditional,
@@ -149,8 +161,10 @@ Expr: TypeAlias = Union[
 def children(e: Expr) -> tuple[Expr, ...]:
     """The expressions directly inside `e`, in reading order (an index of a place included)."""
     match e:
-        case Num() | Attr() | Var() | RegisterRead() | Local() | Summary():
+        case Num() | Attr() | Var() | RegisterRead() | Local():
             return ()
+        case Summary(argument=argument):
+            return () if argument is None else (argument,)
         case Observable(place=place, arguments=arguments):
             return arguments if place.index is None else (place.index, *arguments)
         case Func(arguments=arguments) | Draw(arguments=arguments):

@@ -30,7 +30,7 @@ class Moment(Enum):
     GIVEN = "`given`"
     ITERATION = "a claim over iterations"
     END = "a claim at the end"
-    GAP = "an arrival gap"
+    GAP = "an arrival gap or number"
 
 
 M = Moment
@@ -44,9 +44,19 @@ OBSERVABLES = (
 POOL_OBSERVABLES = frozenset(
     {"used", "free", "holders", "queued", "cachedin", "blocksize"}
 )  # fmt: skip
-SUMMARIES = ("total", "count", "largest", "smallest", "prefix_total")
+SUMMARIES = (
+    "total", "count", "largest", "smallest", "prefix_total", "mean", "stdev", "quantile", "share",
+)  # fmt: skip
+CLIENT_TIMES = ("ttft", "tpot", "response")
+"""What every run records of its clients; summaries read them unless an observation has the name."""
 FUNCTIONS = {"min": 2, "max": 2, "abs": 1, "floor": 1, "ceil": 1, "sqrt": 1, "exp": 1, "ln": 1}
-LAWS = {"exp": 1, "det": 1, "uniform": 2, "erlang": 2, "h2": 2, "bernoulli": 1}
+LAWS = {
+    "exp": 1, "det": 1, "uniform": 2, "erlang": 2, "h2": 2, "bernoulli": 1, "poisson": 1, "binomial": 2,
+    "geometric": 1, "gamma": 2, "lognormal": 2, "weibull": 2, "pareto": 2, "table": None, "empirical": 0,
+}  # fmt: skip
+"""Law -> number of its parameters; a table takes any number of values, each with its probability."""
+FORMS = {"table": "~table(v: p, …)", "empirical": '~empirical("FILE")'}
+"""Laws that are written in a form of their own."""
 AGGREGATES = ("max", "min", "sum")
 BUILT_IN_SIZES = ("serial", "turn_no", "new", "out", "think", "more", "forced")
 BUILT_IN_VALUES = ("cached", "computed")

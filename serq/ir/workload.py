@@ -15,6 +15,10 @@ SMALLEST_GAP = 1e-12
 """Mean time between arrivals that is still a stream; with less the clock would hardly move."""
 
 
+MOST_IN_SLOT = 1_000_000
+"""Sessions that one slot may bring."""
+
+
 @frozen(eq=False, repr=False)
 class Poisson(Record):
     """A session at time 0, then exponential gaps of mean 1/rate."""
@@ -52,7 +56,24 @@ class NoArrivals(Record):
     at: Span | None = location()
 
 
-Arrival: TypeAlias = Union[Poisson, Renewal, Closed, Batch, NoArrivals]
+@frozen(eq=False, repr=False)
+class Slotted(Record):
+    """`count` sessions (moment Gap, drawn anew) at 0, `slot`, 2 `slot`, …"""
+
+    slot: float
+    count: Expr
+    at: Span | None = location()
+
+
+@frozen(eq=False, repr=False)
+class Stages(Record):
+    """A Poisson stream whose rate changes: (rate, duration) one after the other, then nobody comes."""
+
+    stages: tuple[tuple[float, float], ...]
+    at: Span | None = location()
+
+
+Arrival: TypeAlias = Union[Poisson, Renewal, Slotted, Stages, Closed, Batch, NoArrivals]
 
 
 @frozen(eq=False, repr=False)

@@ -19,7 +19,7 @@ from serq.ir.expr import Expr, Num
 from serq.ir.program import Program
 from serq.ir.schedule import Admit, Advance, ExclusivePrefill, ScheduleBranch, SetRegister
 from serq.ir.stage import Engine
-from serq.ir.workload import Batch, Closed, NoArrivals, Poisson, Renewal
+from serq.ir.workload import Batch, Closed, NoArrivals, Poisson, Renewal, Slotted, Stages
 from serq.lean.bounds import batch_ranges, range_of
 from serq.lean.sessions import session_runs
 from serq.lean.terms import (
@@ -242,7 +242,7 @@ class _Survey:
                 return "batch", Constant(ZERO.value + count)
             case NoArrivals():
                 return nobody
-            case Poisson() | Closed() as arrival:
+            case Poisson() | Closed() | Slotted() | Stages() as arrival:
                 kind = type(arrival).__name__.lower()
                 cure = "state arrivals by `renewal(g)` with a constant gap, or `batch(n)`"
                 self._refuse(f"`{kind}`", arrival.at or workload.at, cure)

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from math import inf
 
 from serq.ir.laws import MOST_STAGES, law_fault
+from serq.machine import laws
 from serq.source import Span
 
 SOURCES = {"arrivals": 0, "trace": 1, "machine": 2, "workload": 3, "session": 4, "leg": 5}
@@ -95,6 +96,59 @@ class Stream:
         if not 0 <= p <= 1:
             self._refuse("bernoulli", (p,), at)
         return 1.0 if self.uniform01() < p else 0.0
+
+    def poisson(self, mean: float, at: Span | None = None) -> float:
+        """The number of points of a Poisson process in a time that brings `mean` of them on average."""
+        self._check("poisson", (mean,), at)
+        return float(laws.poisson(self.uniform01(), mean))
+
+    def binomial(self, n: float, p: float, at: Span | None = None) -> float:
+        """Successes among n trials, each with probability p."""
+        self._check("binomial", (n, p), at)
+        return float(laws.binomial(self.uniform01(), int(n), p))
+
+    def geometric(self, p: float, at: Span | None = None) -> float:
+        """Trials up to and including the first success: 1 + floor(ln(1 - U) / ln(1 - p))."""
+        self._check("geometric", (p,), at)
+        u = self.uniform01()
+        return 1.0 if p == 1 else 1.0 + math.floor(math.log1p(-u) / math.log1p(-p))
+
+    def gamma(self, shape: float, mean: float, at: Span | None = None) -> float:
+        """Gamma of the given mean, with squared coefficient of variation 1/shape."""
+        self._check("gamma", (shape, mean), at)
+        drawn = laws.gamma(self.uniform01, shape) * (mean / shape)
+        return drawn or (laws.LEAST_POSITIVE if mean > 0 else 0.0)
+
+    def lognormal(self, mean: float, cv: float, at: Span | None = None) -> float:
+        """exp(N) of the given mean and coefficient of variation: N has variance s = ln(1 + cv^2)."""
+        self._check("lognormal", (mean, cv), at)
+        s = math.log1p(cv * cv)
+        return mean * math.exp(math.sqrt(s) * laws.normal(self.uniform01()) - s / 2)
+
+    def weibull(self, shape: float, mean: float, at: Span | None = None) -> float:
+        """mean / Gamma(1 + 1/shape) times (-ln(1 - U))^(1/shape)."""
+        self._check("weibull", (shape, mean), at)
+        stretched: float = (-math.log1p(-self.uniform01())) ** (1 / shape)
+        return mean / math.gamma(1 + 1 / shape) * stretched
+
+    def pareto(self, alpha: float, least: float, at: Span | None = None) -> float:
+        """At least `least`, above x with probability (least/x)^alpha: least (1 - U)^(-1/alpha)."""
+        self._check("pareto", (alpha, least), at)
+        above: float = (1 - self.uniform01()) ** (-1 / alpha)
+        return least * above
+
+    def table(self, parameters: tuple[float, ...], at: Span | None = None) -> float:
+        """A value of a table whose parameters are not constant: value, probability, value, …"""
+        self._check("table", parameters, at)
+        return laws.Table(parameters).at(self.uniform01())
+
+    def pick(self, source: laws.Table | laws.Recorded) -> float:
+        """A value of a constant table, or a sample of a file."""
+        return source.at(self.uniform01())
+
+    def _check(self, law: str, parameters: tuple[float, ...], at: Span | None) -> None:
+        if law_fault(law, parameters) is not None:
+            self._refuse(law, parameters, at)
 
     def _refuse(self, law: str, parameters: tuple[float, ...], at: Span | None) -> None:
         source, *ids = self._key

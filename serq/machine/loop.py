@@ -16,17 +16,31 @@ from math import inf
 from typing import Any, NoReturn, Protocol
 
 from serq.diagnostics import InternalError, ProgramError, diagnose
-from serq.ir.expr import Binary, Expr, Place, Unary
+from serq.ir.expr import Binary, Draw, Expr, Place, Summary, Unary
+from serq.ir.laws import show_parameters
+from serq.ir.moments import CLIENT_TIMES
 from serq.ir.pool import Spill
 from serq.ir.program import Program
 from serq.ir.server import Block, Observe, blocks_of
 from serq.ir.stage import Delay, Engine, Fifo, SharedProcessor, Stage
-from serq.ir.workload import SMALLEST_GAP, Batch, Closed, NoArrivals, Poisson, Renewal
+from serq.ir.workload import (
+    MOST_IN_SLOT,
+    SMALLEST_GAP,
+    Batch,
+    Closed,
+    NoArrivals,
+    Poisson,
+    Renewal,
+    Slotted,
+    Stages,
+)
+from serq.machine.arrivals import is_slot_count, next_in_stages
 from serq.machine.cache import Entry
 from serq.machine.code import COMPARISONS, compile_value
 from serq.machine.draws import OutsideLaw, Stream
 from serq.machine.fused import is_fused, run_loop
 from serq.machine.holds import Holds
+from serq.machine.laws import Recorded, read_samples
 from serq.machine.pools import PoolMember, SpillCode
 from serq.machine.records import Iteration, Outcome, RunRecord, Samples, Series
 from serq.machine.scope import ENTRY_VARIABLES, QUEUE_VARIABLES, VICTIM_VARIABLES, RunScope
@@ -35,7 +49,7 @@ from serq.machine.settings import Settings
 from serq.machine.stages.base import StageMember
 from serq.machine.stages.engine import EngineMember
 from serq.machine.stages.rate import FifoMember
-from serq.machine.summaries import SUMMARIES
+from serq.machine.summaries import summarize
 from serq.machine.trace import RecordedSession, read_trace
 from serq.machine.waits import find_waits
 from serq.machine.watch import Given, write_givens, write_watches
@@ -90,6 +104,7 @@ class Machine:
         self.on_session: list[Callable[[Session], None]] = []
         self.on_iteration: list[Callable[[Iteration], None]] = []
         self.forming: EngineMember | None = None
+        self._samples: dict[str, Recorded] = {}
         self._heap: list[tuple[float, int, Callable[[Any], None], Any]] = []
         self._number = 0
         self._ready: deque[Session] = deque()
@@ -101,7 +116,7 @@ class Machine:
         names += [a.name for a in program.attributes if a.name not in names]
         self.slots = {name: slot for slot, name in enumerate(names)}
         self.observes = {name: Samples() for name in program.observes}
-        self.client = {name: Samples() for name in ("ttft", "tpot", "response")}
+        self.client = {name: Samples() for name in CLIENT_TIMES}
         self.machine_draws = Stream(settings.seed, "machine")
         self.arrival_draws = Stream(settings.seed, "arrivals")
         self.workload_draws = Stream(settings.seed, "workload", 0, 0)
@@ -135,6 +150,7 @@ class Machine:
         self._init = write_plain_block(self, "init", workload.init) if workload and workload.init else None
         self._client = write_program(self) if workload else None
         self._gap: Callable[[], float] | None = self._gaps()
+        self._may_end = isinstance(arrival, Stages)
         self._still = 0
         self._gap_at = workload.arrival.at if workload else None
         self._gauges = [(self._gauge(g.value), Series()) for g in program.gauges]
@@ -210,6 +226,11 @@ class Machine:
             case Renewal(gap=gap):
                 scope = RunScope(self, draws="m.arrival_draws")
                 return compile_value(gap, scope, "", scope.lent)
+            case Slotted(count=count):
+                scope = RunScope(self, draws="m.arrival_draws")
+                return compile_value(count, scope, "", scope.lent)
+            case Stages(stages=stages):
+                return lambda: next_in_stages(stages, self.now, self.arrival_draws.exp(1.0)) - self.now
             case Batch() | Closed() | NoArrivals():
                 return None
 
@@ -217,11 +238,17 @@ class Machine:
         scope = RunScope(self)
         return compile_value(value, scope, "", scope.lent)
 
-    def summary(self, function: str, observation: str) -> Callable[[], float]:
-        """An aggregate over all samples of an observation, to be read at the end."""
-        samples = self.observes[observation]
-        aggregate = SUMMARIES[function]
-        return lambda: aggregate(samples.values)
+    def samples_of(self, draw: Draw) -> Recorded:
+        """The samples that an `~empirical(…)` draws from; a file is read once."""
+        assert draw.file is not None
+        if draw.file not in self._samples:
+            self._samples[draw.file] = Recorded(read_samples(draw, self.program.file))
+        return self._samples[draw.file]
+
+    def summary(self, node: Summary) -> Callable[[float | None], float]:
+        """An aggregate over all samples of an observation, to be read at the end with its argument."""
+        samples = self.observes.get(node.observation) or self.client[node.observation]
+        return lambda argument: summarize(node, samples.values, argument)
 
     # ------------------------------------------------------------ running
 
@@ -346,15 +373,35 @@ class Machine:
                     self._create()
             case Poisson():
                 self.schedule(0.0, self._arrive, None)
-            case Renewal():
-                self.schedule(self._next_gap(), self._arrive, None)
+            case Renewal() | Stages():
+                self._await_next()
+            case Slotted():
+                self.schedule(0.0, self._open_slot, (arrival, 0))
             case NoArrivals():
                 pass
+
+    def _await_next(self) -> None:
+        gap = self._next_gap()
+        if gap < inf:
+            self.schedule(self.now + gap, self._arrive, None)
+
+    def _open_slot(self, slot: tuple[Slotted, int]) -> None:
+        """The sessions of one slot come; of the last one only as many as were asked for."""
+        assert self._gap is not None
+        arrival, number = slot
+        count, wanted = self._gap(), self.settings.arrivals
+        if not is_slot_count(count):
+            self.fail("SQ0625", arrival.at, value=show(count), most=MOST_IN_SLOT)
+        left = inf if wanted is None else wanted - self.arrived
+        for _ in range(int(min(count, left))):
+            self._create()
+        if wanted is None or self.arrived < wanted:
+            self.schedule((number + 1) * arrival.slot, self._open_slot, (arrival, number + 1))
 
     def _next_gap(self) -> float:
         assert self._gap is not None
         gap = self._gap()
-        if not 0 < gap < inf:
+        if not 0 < gap < inf and not (gap == inf and self._may_end):
             self.fail("SQ0609", self._gap_at, value=show(gap))
         if gap < SMALLEST_GAP or self.now + gap == self.now:
             self._still += 1
@@ -368,7 +415,7 @@ class Machine:
         self._create()
         wanted = self.settings.arrivals
         if wanted is None or self.arrived < wanted:
-            self.schedule(self.now + self._next_gap(), self._arrive, None)
+            self._await_next()
 
     def _create(self) -> None:
         serial = self.arrived
@@ -485,7 +532,7 @@ class Machine:
 
     def bad_draw(self, fault: OutsideLaw) -> NoReturn:
         """The parameters of a draw have no meaning."""
-        shown = ", ".join(show(p) for p in fault.parameters)
+        shown = show_parameters(fault.law, [show(p) for p in fault.parameters])
         self.fail("SQ0621", fault.at, serial=fault.serial, law=fault.law, parameters=shown, fault=fault.fault)
 
     def pass_loop(self, s: Session, at: Span | None) -> None:

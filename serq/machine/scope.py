@@ -9,6 +9,7 @@ from attrs import define, field
 
 from serq.diagnostics import InternalError
 from serq.ir.expr import Draw, Expr, Num, Observable, Place, Summary
+from serq.machine.laws import Table
 
 if TYPE_CHECKING:
     from serq.machine.loop import Machine
@@ -126,6 +127,13 @@ class RunScope:
     def draw(self, node: Draw, parameters: str) -> str:
         if self.draws is None:
             raise InternalError("a draw where nothing may be drawn")
+        if node.file is not None:
+            return f"{self.draws}.pick({self.lend('samples', self.machine.samples_of(node))})"
+        if node.law == "table":
+            if all(isinstance(a, Num) for a in node.arguments):
+                table = Table([a.value for a in node.arguments if isinstance(a, Num)])
+                return f"{self.draws}.pick({self.lend('table', table)})"
+            return f"{self.draws}.table(({parameters}), {self.lend('at', node.at)})"
         # Constant parameters were looked at before the run; others may need the place for a message.
         computed = any(not isinstance(a, Num) for a in node.arguments)
         at = f", {self.lend('at', node.at)}" if computed else ""
@@ -141,8 +149,9 @@ class RunScope:
             return POOL_READS[node.function].format(self.pool(node.place, write))
         raise InternalError(f"no code for {node.function}")
 
-    def summary(self, node: Summary) -> str:
-        return f"{self.lend('summary', self.machine.summary(node.function, node.observation))}()"
+    def summary(self, node: Summary, write: Callable[[Expr], str]) -> str:
+        argument = "None" if node.argument is None else write(node.argument)
+        return f"{self.lend('summary', self.machine.summary(node))}({argument})"
 
     def stage(self, place: Place, write: Callable[[Expr], str]) -> str:
         """Source of the stage (or member) that `place` names."""

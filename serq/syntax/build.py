@@ -2,6 +2,8 @@
 
 In: the values a rule kept, and the place of its text. Out: `BUILDERS`, one function per rule or
 alias of `grammar/serq.lark`; words and operators arrive as `Name`s, absent parts as None.
+
+It is one file: a table, and the small functions that it names.
 """
 
 from __future__ import annotations
@@ -45,6 +47,18 @@ def _unary(operator: Name, operand: Expr, at: Span) -> tree.Unary:
 
 def _call(name: Name, arguments: tuple[Expr, ...] | None, at: Span) -> tree.Call:
     return tree.Call(name, arguments or (), at)
+
+
+def _draw(law: Name, arguments: tuple[Expr, ...], at: Span) -> tree.Draw:
+    return tree.Draw(law, arguments, (), None, at)
+
+
+def _draw_table(law: Name, *rest: Any) -> tree.Draw:
+    return tree.Draw(law, rest[:-1:2], rest[1:-1:2], None, rest[-1])
+
+
+def _draw_file(law: Name, file: Text, at: Span) -> tree.Draw:
+    return tree.Draw(law, (), (), file, at)
 
 
 def _bound_name(name: Name, at: Span) -> tree.Reference:
@@ -233,7 +247,7 @@ def _queue_entry(
 
 
 def _arrive(kind: Name, *rest: Any) -> tree.Arrive:
-    return tree.Arrive(kind.text, rest[0] if len(rest) > 1 else None, rest[-1])
+    return tree.Arrive(kind.text, rest[:-1], rest[-1])
 
 
 def _trace(path: Text, ordered: Name | None, at: Span) -> tree.Trace:
@@ -287,7 +301,9 @@ BUILDERS: dict[str, Builder] = {
     "binary": _binary,
     "unary": _unary,
     "conditional": tree.Conditional,
-    "draw": tree.Draw,
+    "draw": _draw,
+    "draw_table": _draw_table,
+    "draw_file": _draw_file,
     "aggregate": tree.Aggregate,
     "bound_name": _bound_name,
     "call": _call,

@@ -14,8 +14,10 @@ def parts(e: Expr) -> tuple[Expr, ...]:
         return (e.operand,)
     if isinstance(e, tree.Conditional):
         return (e.test, e.then, e.otherwise)
-    if isinstance(e, (tree.Call, tree.Draw)):
+    if isinstance(e, tree.Call):
         return e.arguments
+    if isinstance(e, tree.Draw):
+        return (*e.arguments, *e.chances)
     if isinstance(e, tree.Aggregate):
         return (e.bound, e.body)
     if isinstance(e, tree.Reference) and e.index is not None:

@@ -14,13 +14,14 @@ from serq.source import Span
 from serq.spelling import closest
 from serq.syntax import habits
 from serq.syntax.beginnings import beginning, foreign, unclosed
-from serq.syntax.surprise import CLOSING, FEW, Mistake, Surprise, either
+from serq.syntax.surprise import CLOSING, Mistake, Surprise, either
 from serq.syntax.tokens import BAD, END, NUMBER, STRING, WORD
 
 _PARENTHESES = {
     "branch": "test", "with": "probability", "while": "test", "only": "test", "given": "test",
     "when": "test", "end": "test", "execute": "time", "most": "cap", "by": "keys", "poisson": "rate",
     "renewal": "gap", "closed": "number of sessions", "batch": "number of sessions", "ps": "capacity",
+    "slotted": "slot and number of sessions", "gamma": "rate and variation", "stages": "rates and durations",
     "reuse": "cost", "cache": "cost", "reserve": "cost",
 }  # fmt: skip
 """By word: what stands in the parentheses that follow it."""
@@ -30,6 +31,9 @@ _AMOUNTS = {
     "spill": "work", "transfer": "load",
 }  # fmt: skip
 """By the first word of a statement: what stands in parentheses after the place it names."""
+
+MOST_EXPECTED = 8
+"""Words that a message may offer in the place of one that does not belong there."""
 
 _COMPARISONS = frozenset({"<", "<=", ">", ">=", "==", "!="})
 _CLAUSES = frozenset({"reserve", "reuse", "at", "cache", "lease"})
@@ -279,7 +283,7 @@ def _anything(s: Surprise) -> Mistake:
         return Mistake("SQ0145", s.at(), {"read": s.shown()})
     near = closest(s.text, [word for word in expected if word.isalpha()]) if s.kind == WORD else None
     mean = f"did you mean `{near}`?" if near else None
-    if 0 < len(expected) <= FEW:
+    if 0 < len(expected) <= MOST_EXPECTED:
         return Mistake("SQ0147", s.at(), {"read": s.shown(), "expected": either(expected)}, mean)
     return Mistake("SQ0144", s.at(), {"read": s.shown()}, mean)
 

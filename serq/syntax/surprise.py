@@ -47,7 +47,8 @@ FEW = 5
 _FIRST = [
     "device", "engine", "pool", "stage", "workload", "server", "gauge", "claim", "let", "def", "tokens",
     "schedule", "execute", "advance", "admit", "set", "observe", "run", "hold", "branch", "while", "loop",
-    "arrive", "init", "session", "cap", "evict", "preempt", "queue",
+    "arrive", "init", "session", "cap", "evict", "preempt", "queue", "poisson", "renewal",
+    "batch", "closed", "slotted",
 ]  # fmt: skip
 """The words that people need most, in the order in which a list names them."""
 

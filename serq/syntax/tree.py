@@ -83,10 +83,12 @@ class Call(Node):
 
 @_node
 class Draw(Node):
-    """`~exp(m)`."""
+    """`~exp(m)`; `~table(v: p, …)`, whose values are the arguments; `~empirical("FILE")`."""
 
     law: Name
     arguments: tuple[Expr, ...]
+    chances: tuple[Expr, ...]
+    file: Text | None
     at: Span
 
 
@@ -658,10 +660,10 @@ class Relation(Node):
 
 @_node
 class Arrive(Node):
-    """`kind` is "poisson", "renewal", "closed", "batch" or "none"."""
+    """`kind` is the word after `arrive`; of `stages` the arguments are rate, duration, rate, …"""
 
     kind: str
-    value: Expr | None
+    arguments: tuple[Expr, ...]
     at: Span
 
 

@@ -33,7 +33,7 @@ def check_arrivals(program: Program, arrivals: int | None) -> None:
         return
     arrival = program.workload.arrival if program.workload is not None else None
     kind = _KEYWORDS.get(type(arrival).__name__, "none")
-    if kind not in ("poisson", "renewal"):
+    if kind not in ("poisson", "renewal", "slotted", "stages"):
         sources = {program.source.name: program.source} if program.source else None
         at = arrival.at if arrival is not None else None
         raise ProgramError([diagnose("SQ0925", at, sources=sources, kind=kind)])
@@ -59,6 +59,8 @@ def with_trace(program: Program, path: str) -> Program:
 _KEYWORDS = {
     "Poisson": "poisson",
     "Renewal": "renewal",
+    "Slotted": "slotted",
+    "Stages": "stages",
     "Closed": "closed",
     "Batch": "batch",
     "NoArrivals": "none",

@@ -75,7 +75,9 @@ def test_the_reference_accepts_it_too(case: Case, reference: ModuleType) -> None
 ELSEWHERE = {
     "SQ0214": "expansion", "SQ0215": "expansion", "SQ0254": "inputs", "SQ0255": "inputs",
     "SQ0256": "inputs", "SQ0280": "ir", "SQ0281": "ir", "SQ0290": "inputs",
-    "SQ0560": "expansion", "SQ0561": "expansion",
+    "SQ0560": "expansion", "SQ0561": "expansion", "SQ0309": "samples", "SQ0313": "samples",
+    "SQ0538": "samples", "SQ0539": "samples", "SQ0544": "samples", "SQ0545": "samples",
+    "SQ0546": "samples",
     **{f"SQ029{n}": "requests" for n in range(1, 10)},
 }  # fmt: skip
 """Codes without an input in the tables -> the file of tests that has one."""

@@ -25,9 +25,11 @@ from serq.ir.expr import (
     Unary,
     Var,
 )
+from serq.ir.laws import show_parameters
 from serq.machine.draws import OutsideLaw, Stream
+from serq.machine.laws import Recorded, read_samples
 from serq.machine.plain.state import Engine, Entry, Hold, Line, Machine, Part, Pool, Run, Session
-from serq.machine.summaries import SUMMARIES
+from serq.machine.summaries import summarize
 from serq.values import FUNCTIONS, divide, power, show
 
 T = TypeVar("T")
@@ -76,8 +78,9 @@ def value(e: Expr, here: Here) -> float:
             return _required(here.engine, e).locals[name]
         case Observable():
             return float(_observable(e, here))
-        case Summary(function=function, observation=observation):
-            return SUMMARIES[function](here.machine.observes[observation].values)
+        case Summary(observation=observation, argument=argument):
+            samples = here.machine.observes.get(observation) or here.machine.client[observation]
+            return summarize(e, samples.values, None if argument is None else value(argument, here))
         case Draw():
             return _draw(e, here)
         case Func(function=function, arguments=arguments):
@@ -102,11 +105,19 @@ def value(e: Expr, here: Here) -> float:
 
 
 def _draw(e: Draw, here: Here) -> float:
+    draws = _required(here.draws, e)
+    if e.file is not None:
+        samples = here.machine.samples
+        if e.file not in samples:
+            samples[e.file] = Recorded(read_samples(e, here.machine.program.file))
+        return draws.pick(samples[e.file])
     parameters = _values(e.arguments, here)
     try:
-        drawn: float = getattr(_required(here.draws, e), e.law)(*parameters)
+        if e.law == "table":
+            return draws.table(tuple(parameters))
+        drawn: float = getattr(draws, e.law)(*parameters)
     except OutsideLaw as fault:
-        shown = ", ".join(show(p) for p in parameters)
+        shown = show_parameters(e.law, [show(p) for p in parameters])
         fail = here.machine.fail
         fail("SQ0621", e.at, serial=fault.serial, law=e.law, parameters=shown, fault=fault.fault)
     return drawn

@@ -10,10 +10,23 @@ from sys import getrecursionlimit, setrecursionlimit
 from typing import Protocol
 
 from serq.diagnostics import InternalError
+from serq.ir.moments import CLIENT_TIMES
 from serq.ir.program import Program
 from serq.ir.stage import Delay, Fifo, SharedProcessor, Stage
 from serq.ir.stage import Engine as EngineRule
-from serq.ir.workload import SMALLEST_GAP, Arrival, Batch, Closed, NoArrivals, Poisson, Renewal
+from serq.ir.workload import (
+    MOST_IN_SLOT,
+    SMALLEST_GAP,
+    Arrival,
+    Batch,
+    Closed,
+    NoArrivals,
+    Poisson,
+    Renewal,
+    Slotted,
+    Stages,
+)
+from serq.machine.arrivals import is_slot_count, next_in_stages
 from serq.machine.loop import find_tests
 from serq.machine.plain import claims, engines, pools, sessions
 from serq.machine.plain.evaluate import Here, value
@@ -81,7 +94,7 @@ def build(program: Program, settings: Settings) -> Machine:
             if mine and pool.rule.memory_of == e.rule.name:
                 e.memory = pool
     m.observes = {name: Samples() for name in program.observes}
-    m.client = {name: Samples() for name in ("ttft", "tpot", "response")}
+    m.client = {name: Samples() for name in CLIENT_TIMES}
     m.gauges = [Series() for _ in program.gauges]
     if program.workload is not None and program.workload.trace is not None:
         m.recorded = read_trace(program.workload.trace, program.file)
@@ -174,15 +187,38 @@ def _first_arrivals(m: Machine) -> None:
                 sessions.create(m)
         case Poisson():
             m.schedule(0.0, lambda: _arrive(m))
-        case Renewal():
-            m.schedule(_gap(m), lambda: _arrive(m))
+        case Renewal() | Stages():
+            _await_next(m)
+        case Slotted():
+            m.schedule(0.0, lambda: _open_slot(m, 0))
+
+
+def _await_next(m: Machine) -> None:
+    """The next session will come after a gap, unless no stage of the stream is left."""
+    gap = _gap(m)
+    if gap < inf:
+        m.schedule(m.now + gap, lambda: _arrive(m))
 
 
 def _arrive(m: Machine) -> None:
     """A session comes, and it is settled when the next one will."""
     sessions.create(m)
     if m.settings.arrivals is None or m.arrived < m.settings.arrivals:
-        m.schedule(m.now + _gap(m), lambda: _arrive(m))
+        _await_next(m)
+
+
+def _open_slot(m: Machine, number: int) -> None:
+    """The sessions of a slot come; of the last one only as many as were asked for."""
+    slotted = _arrival(m)
+    assert isinstance(slotted, Slotted)
+    count = value(slotted.count, Here(m, draws=m.arrival_draws))
+    if not is_slot_count(count):
+        m.fail("SQ0625", slotted.at, value=show(count), most=MOST_IN_SLOT)
+    for _ in range(int(count)):
+        if m.arrived != m.settings.arrivals:
+            sessions.create(m)
+    if m.arrived != m.settings.arrivals:
+        m.schedule((number + 1) * slotted.slot, lambda: _open_slot(m, number + 1))
 
 
 def _gap(m: Machine) -> float:
@@ -192,6 +228,10 @@ def _gap(m: Machine) -> float:
             gap = m.arrival_draws.exp(1.0 / rate)
         case Renewal(gap=expression):
             gap = value(expression, Here(m, draws=m.arrival_draws))
+        case Stages(stages=stages):
+            gap = next_in_stages(stages, m.now, m.arrival_draws.exp(1.0)) - m.now
+            if gap == inf:
+                return gap
         case _:
             raise InternalError("only streams have gaps")
     if not 0 < gap < inf:

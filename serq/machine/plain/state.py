@@ -19,6 +19,7 @@ from serq.ir.program import Program
 from serq.ir.server import Hold as HoldStatement
 from serq.ir.stage import Engine as EngineRule
 from serq.machine.draws import Stream
+from serq.machine.laws import Recorded
 from serq.machine.records import Iteration, PoolTally, Samples, Series, StageTally
 from serq.machine.settings import Settings
 from serq.machine.trace import TracedTurn
@@ -360,6 +361,7 @@ class Machine:
     turns: int = 0
     replaced: list[float] = field(factory=list)
     recorded: Sequence[Sequence[TracedTurn]] = ()
+    samples: dict[str, Recorded] = field(factory=dict)
     observes: dict[str, Samples] = field(factory=dict)
     client: dict[str, Samples] = field(factory=dict)
     gauges: list[Series] = field(factory=list)

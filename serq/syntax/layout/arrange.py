@@ -53,7 +53,7 @@ CLOSE = (
 )  # fmt: skip
 """Forms whose parenthesis follows its name without a blank."""
 
-NAMING = (tree.CostRecord, tree.Hold, tree.Copy, tree.Relation)
+NAMING = (tree.CostRecord, tree.Draw, tree.Hold, tree.Copy, tree.Relation)
 """Forms with lists of values that have names: `{ R: e, S: e }`, `at admission (x = e, y = f)`."""
 
 
@@ -252,9 +252,9 @@ class _Arranger:
             return Space.NONE
         if before in ("-", "!") and isinstance(self.owners[i - 1], tree.Unary):
             return Space.NONE
-        if text == ":" and isinstance(owner, (tree.Claim, tree.CostRecord)):
+        if text == ":" and isinstance(owner, (tree.Claim, tree.CostRecord, tree.Draw)):
             return Space.NONE
-        if text == "(" and (isinstance(owner, CLOSE) or self.is_call_of_nothing(i)):
+        if text == "(" and before != "," and (isinstance(owner, CLOSE) or self.is_call_of_nothing(i)):
             return Space.NONE
         return Space.SOFT if i in self.soft or before == "," else Space.BLANK
 

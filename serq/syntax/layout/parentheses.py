@@ -69,6 +69,8 @@ def _is_plain(around: tree.Node, part: tree.Node) -> bool:
     """Whether `part` says the same to everybody without parentheses."""
     if not isinstance(part, (Binary, Unary, Conditional, tree.Aggregate)):
         return True
+    if isinstance(around, tree.Draw) and isinstance(part, Conditional):
+        return not around.chances
     if isinstance(around, Conditional):
         return _is_plain_outcome(around, part)
     if isinstance(around, Binary):
