@@ -1,21 +1,69 @@
 """Random streams: what each draw depends on, so that two schedules under one seed meet the same requests.
 
-Generator: numpy's PCG64 seeded by `SeedSequence(entropy=seed, spawn_key=(source, *ids))`, which numpy
-keeps the same on every platform. Streams (semantics, section 11): arrivals, trace and machine per run;
-workload per (session, turn); session per session; leg per (session, leg).
+Generator: numpy's Philox, whose output is a function of a key (made from the seed by `SeedSequence`) and
+a counter, the same on every platform. Streams (semantics, section 11): arrivals, trace and machine per
+run; workload per (session, turn); session per session; leg per (session, leg). The counters of sessions
+that follow each other follow each other, so that the first draws of many are made at once.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from itertools import chain
 from math import inf
+from typing import Any
 
 from serq.ir.laws import MOST_STAGES, law_fault
 from serq.machine import laws
 from serq.source import Span
 
 SOURCES = {"arrivals": 0, "trace": 1, "machine": 2, "workload": 3, "session": 4, "leg": 5}
+
+FIRST = 16
+"""Draws of a stream that are made along with those of its neighbours: four for each count."""
+TOGETHER = 256
+"""Streams whose first draws are made at once."""
+
+
+@lru_cache(maxsize=8)
+def _key(seed: int) -> Any:
+    from numpy import uint64
+    from numpy.random import SeedSequence
+
+    return SeedSequence(seed).generate_state(2, uint64)
+
+
+def _generator(seed: int, *counter: int) -> Any:
+    from numpy import array, uint64
+    from numpy.random import Generator, Philox
+
+    return Generator(Philox(key=_key(seed), counter=array(counter, uint64)))
+
+
+@lru_cache(maxsize=64)
+def _together(seed: int, source: int, part: int, block: int) -> list[float]:
+    """The first draws of the streams of neighbouring sessions; part: their turn or leg."""
+    made = _generator(seed, block * TOGETHER * (FIRST // 4), part, source, 0)
+    values: list[float] = made.random(TOGETHER * FIRST).tolist()
+    return values
+
+
+def _later(seed: int, source: int, serial: int, part: int) -> Iterator[float]:
+    """All further draws of a stream."""
+    made = _generator(seed, 0, serial, part, 1 + source)
+    while True:
+        yield from made.random(FIRST).tolist()
+
+
+def _uniforms(seed: int, source: int, serial: int | None, part: int) -> Iterator[float]:
+    """The draws of a stream, uniform on [0, 1); serial: None for a stream of the whole run."""
+    if serial is None:
+        return _later(seed, source, 0, 0)
+    block, at = divmod(serial, TOGETHER)
+    first = _together(seed, source, part, block)[at * FIRST : (at + 1) * FIRST]
+    return chain(first, _later(seed, source, serial, part))
 
 
 class OutsideLaw(Exception):
@@ -36,26 +84,26 @@ class OutsideLaw(Exception):
 
 
 class Stream:
-    """The draws from one source. The generator is made at the first draw: most streams never draw.
+    """The draws from one source. Nothing is made before the first draw: most streams never draw.
 
-    `at` is where a draw is written, for the message about parameters outside its law (`OutsideLaw`).
+    serial, part: of a session, and its turn or leg; None for a source of the whole run. `at` is where a
+    draw is written, for the message about parameters outside its law (`OutsideLaw`).
     """
 
-    __slots__ = ("_key", "_seed", "_uniform")
+    __slots__ = ("_next", "_part", "_seed", "_serial", "_source")
 
-    def __init__(self, seed: int, source: str, *ids: int) -> None:
+    def __init__(self, seed: int, source: str, serial: int | None = None, part: int = 0) -> None:
         self._seed = seed
-        self._key = (SOURCES[source], *ids)
-        self._uniform: Callable[[], float] | None = None
+        self._source = SOURCES[source]
+        self._serial = serial
+        self._part = part
+        self._next: Callable[[], float] | None = None
 
     def uniform01(self) -> float:
         """Uniform on [0, 1)."""
-        if self._uniform is None:
-            from numpy.random import PCG64, Generator, SeedSequence
-
-            bits = PCG64(SeedSequence(self._seed, spawn_key=self._key))
-            self._uniform = Generator(bits).random
-        return self._uniform()
+        if self._next is None:
+            self._next = _uniforms(self._seed, self._source, self._serial, self._part).__next__
+        return self._next()
 
     def exp(self, mean: float, at: Span | None = None) -> float:
         """Exponential of the given mean, -m ln(1 - U)."""
@@ -151,6 +199,4 @@ class Stream:
             self._refuse(law, parameters, at)
 
     def _refuse(self, law: str, parameters: tuple[float, ...], at: Span | None) -> None:
-        source, *ids = self._key
-        serial = ids[0] if source in (SOURCES["workload"], SOURCES["session"], SOURCES["leg"]) else None
-        raise OutsideLaw(law, parameters, law_fault(law, parameters) or "", at, serial)
+        raise OutsideLaw(law, parameters, law_fault(law, parameters) or "", at, self._serial)

@@ -24,7 +24,14 @@ def simple_samples(draw: Draw) -> Sample:
     gap = d.one("4", "1", "7.5", "20", "35")
     arrive = d.one(f"renewal({gap})", "batch(6)", f"renewal({gap})", "batch(1)", "batch(12)")
     if d.taste.random:
-        arrive = d.one(arrive, "poisson(0.1)", "poisson(0.5)", "renewal(~exp(6))")
+        arrive = d.one(
+            arrive,
+            "poisson(0.1)",
+            "poisson(0.5)",
+            "renewal(~exp(6))",
+            "slotted(5, ~table(0: 0.5, 1: 0.25, 3: 0.25))",
+            "slotted(20, ~poisson(2))",
+        )
     length = ("4 * (1 + serial - 3 * floor(serial / 3))", "30", "12 - min(serial, 12)", "1", "17", "0")
     drawn = ("floor(~exp(20))", "1 + floor(~uniform(0, 40))") if d.taste.random else ()
     init = f"init {{ set t0 = now; set a = {d.one(*length, *drawn)}; set b = {d.one(*length, *drawn)}; }}"

@@ -23,7 +23,7 @@ from serq.ir.schedule import (
 )
 from serq.ir.server import Block, Branch, Hold, Observe, Run, Set, Statement, Turn
 from serq.ir.stage import Engine
-from serq.ir.workload import Batch, NoArrivals, Poisson, Renewal
+from serq.ir.workload import Batch, NoArrivals, Poisson, Renewal, Slotted
 from serq.machine.stages.classed import tells_apart
 from serq.machine.stages.schedule import per_run_expressions
 from serq.values import is_whole
@@ -78,7 +78,7 @@ def _find(program: Program) -> Fused:
     _need(engine.size is None, "the engine is a family")
     if workload is None:
         raise _Outside("nobody arrives")
-    open_stream = isinstance(workload.arrival, Poisson | Renewal | Batch | NoArrivals)
+    open_stream = isinstance(workload.arrival, Poisson | Renewal | Slotted | Batch | NoArrivals)
     _need(open_stream, "arrivals answer to departures")
     _need(workload.trace is None, "it replays a trace")
     _need(len(workload.session) == 1 and isinstance(workload.session[0], Turn), "a session is not one turn")
@@ -231,8 +231,9 @@ def expressions(program: Program, engine: Engine, steps: Iterable[Statement | Le
     if workload is not None:
         yield from of_block(workload.init)
         yield from of_block(workload.turn)
-        if isinstance(workload.arrival, Renewal):
-            yield workload.arrival.gap
+        match workload.arrival:
+            case Renewal(gap=drawn) | Slotted(count=drawn):
+                yield drawn
     yield from _of_claims(program)
     for gauge in program.gauges:
         yield gauge.value
@@ -245,6 +246,8 @@ def _readable(e: Expr) -> None:
                 _need(function in READ and index is None, f"it reads {function}")
             case Var(name=name):
                 _need(name not in MEMORY, f"it reads {name}")
+            case Draw(law="table", arguments=arguments):
+                _need(all(isinstance(a, Num) for a in arguments), "it draws from a table that changes")
             case Summary():
                 raise _Outside("it reads a summary before the end")
 

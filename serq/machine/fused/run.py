@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from serq.diagnostics import InternalError
 from serq.ir.workload import SMALLEST_GAP
+from serq.machine.arrivals import is_slot_count
 from serq.machine.code import build
 from serq.machine.draws import OutsideLaw, Stream
 from serq.machine.fused.fragment import find_fused
@@ -30,10 +31,22 @@ def _stands_between(places: list[int], low: int, high: int) -> bool:
 
 
 LENT = {
-    "Stream": Stream, "SMALLEST_GAP": SMALLEST_GAP, "WHOLE": WHOLE, "bisect": bisect_right, "deque": deque,
-    "floor": floor, "heappop": heappop, "heappush": heappush, "int": int, "len": len, "range": range,
-    "stands_between": _stands_between, "sum": sum,
-}  # fmt: skip
+    "SMALLEST_GAP": SMALLEST_GAP,
+    "Stream": Stream,
+    "WHOLE": WHOLE,
+    "bisect": bisect_right,
+    "deque": deque,
+    "floor": floor,
+    "heappop": heappop,
+    "heappush": heappush,
+    "int": int,
+    "is_slot_count": is_slot_count,
+    "len": len,
+    "min": min,
+    "range": range,
+    "stands_between": _stands_between,
+    "sum": sum,
+}
 """What a loop may call."""
 
 
@@ -115,12 +128,13 @@ def is_fused(machine: Machine) -> bool:
     return not engine.on_iteration and all(w.premise is None for w in engine.watches)
 
 
-def write_loop(machine: Machine) -> str:
-    """The source of the loop of a program of the fragment. Raises TooDeep."""
+def write_loop(machine: Machine) -> tuple[str, dict[str, Any]]:
+    """The source of the loop of a program of the fragment, and what it may call. Raises TooDeep."""
     fused = find_fused(machine.program)
     if isinstance(fused, str):
         raise InternalError(f"no loop for a program where {fused}")
-    return LoopWriter(fused, machine.engines[0].watches, machine.givens).loop()
+    writer = LoopWriter(fused, machine.engines[0].watches, machine.givens, machine.samples_of)
+    return writer.loop(), {**LENT, **writer.lent}
 
 
 def run_loop(machine: Machine, progress: Callable[[float, int], None] | None = None) -> bool:
@@ -129,12 +143,12 @@ def run_loop(machine: Machine, progress: Callable[[float, int], None] | None = N
     False: something is not as a loop expects; the machine has to be built again and run by itself.
     """
     try:
-        source = write_loop(machine)
+        source, lent = write_loop(machine)
     except TooDeep:
         return False
     machine.sources["loop"] = source
     settings = machine.settings
-    loop: Any = build(source, "loop", LENT)
+    loop: Any = build(source, "loop", lent)
     try:
         return bool(
             loop(Link(machine), settings.horizon, settings.warmup, settings.arrivals, progress or _silent)

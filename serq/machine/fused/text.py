@@ -82,15 +82,7 @@ def loop(m, horizon, warmup, wanted, progress):
                 break
             now = arrive_at
             events += 1
-            <create>
-            if wanted is None or arrived < wanted:
-                <gap>
-                if not SMALLEST_GAP <= gap < inf or now + gap == now:
-                    return False
-                arrive_at, arrive_no = now + gap, number
-                number += 1
-            else:
-                arrive_at = inf
+            <arrive>
         if events >= again:
             again = events + 16384
             progress(now, iterations)
@@ -99,6 +91,32 @@ def loop(m, horizon, warmup, wanted, progress):
 """
 
 # ---------------------------------------------------------------- sessions
+
+ARRIVE = """
+<create>
+if wanted is None or arrived < wanted:
+    gap = <gap>
+    if not SMALLEST_GAP <= gap < inf or now + gap == now:
+        return False
+    arrive_at, arrive_no = now + gap, number
+    number += 1
+else:
+    arrive_at = inf
+"""
+
+OPEN_SLOT = """
+n = <count>
+if not is_slot_count(n):
+    return False
+for _ in range(int(n if wanted is None else min(n, wanted - arrived))):
+    <create>
+if wanted is None or arrived < wanted:
+    slot += 1
+    arrive_at, arrive_no = slot * <slot>, number
+    number += 1
+else:
+    arrive_at = inf
+"""
 
 CREATE = """
 live_area += live * (now - live_since)

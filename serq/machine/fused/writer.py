@@ -9,14 +9,15 @@ from math import inf
 from attrs import define, field
 
 from serq.diagnostics import InternalError
-from serq.ir.expr import Draw, Expr, Observable, Summary
+from serq.ir.expr import Draw, Expr, Num, Observable, Summary
 from serq.ir.schedule import Admit, Advance, ScheduleBranch, ScheduleStatement, SetRegister
 from serq.ir.server import Block, Branch, Hold, Observe, Run, Set, Statement
-from serq.ir.workload import Batch, Poisson, Renewal
+from serq.ir.workload import Batch, Poisson, Renewal, Slotted
 from serq.machine.code import Writer, number
 from serq.machine.fused import text
 from serq.machine.fused.fragment import Fused, Leave
 from serq.machine.fused.spans import Spans, between, varies
+from serq.machine.laws import Recorded, Table
 from serq.machine.watch import Given, Watch
 
 ENGINE = {
@@ -91,6 +92,7 @@ class LoopScope:
     variables: Mapping[str, str] = field(factory=dict)
     stream: str | None = None
     turn: str = "0.0"
+    lend: Callable[[Draw], str] = field(kw_only=True)
 
     def attribute(self, name: str) -> str:
         if name == "serial":
@@ -119,12 +121,14 @@ class LoopScope:
     def cap(self) -> str:
         return number(inf if self.fused.pool is None else self.fused.pool.cap)
 
-    def summary(self, node: Summary) -> str:
+    def summary(self, node: Summary, write: Callable[[Expr], str]) -> str:
         raise InternalError("a summary before the end")
 
     def draw(self, node: Draw, parameters: str) -> str:
         if self.stream is None:
             raise InternalError("a draw where nothing may be drawn")
+        if node.law in ("table", "empirical"):
+            return f"{self.stream}.pick({self.lend(node)})"
         return f"{self.stream}.{node.law}({parameters})"
 
 
@@ -135,16 +139,39 @@ def attribute(fused: Fused, name: str) -> str:
 
 
 class LoopWriter:
-    """Writes the loop of one program. watches, givens: what is asked of its iterations and sessions."""
+    """Writes the loop of one program.
 
-    def __init__(self, fused: Fused, watches: list[Watch], givens: list[Given]) -> None:
+    watches, givens: what is asked of its iterations and sessions. samples_of: of an `~empirical(…)`.
+    lent: the tables and samples that the loop draws from, by their names there.
+    """
+
+    def __init__(
+        self,
+        fused: Fused,
+        watches: list[Watch],
+        givens: list[Given],
+        samples_of: Callable[[Draw], Recorded],
+    ) -> None:
         self.fused = fused
+        self.samples_of = samples_of
+        self.lent: dict[str, Table | Recorded] = {}
         self.watches = watches
         self.givens = givens
         self.each = number(fused.each)
         self.reads_demand = any(reads(w.value, "demand") for w in watches)
 
     # ------------------------------------------------------------ expressions
+
+    def _scope(
+        self, variables: Mapping[str, str] | None = None, stream: str | None = None, turn: str = "0.0"
+    ) -> LoopScope:
+        return LoopScope(self.fused, variables or {}, stream, turn, lend=self._lend)
+
+    def _lend(self, draw: Draw) -> str:
+        name = f"table{len(self.lent)}"
+        constants = [a.value for a in draw.arguments if isinstance(a, Num)]
+        self.lent[name] = Table(constants) if draw.file is None else self.samples_of(draw)
+        return name
 
     def _write(self, e: Expr, scope: LoopScope, truth: bool = False) -> str:
         writer = Writer(scope, "")
@@ -156,10 +183,10 @@ class LoopWriter:
     def _clause(self, e: Expr, decoding: str | None = None, truth: bool = False) -> str:
         """An expression of the engine; `decoding`: of a run, in which phase it is."""
         names = ENGINE if decoding is None else {**ENGINE, "decoding": decoding}
-        return self._write(e, LoopScope(self.fused, names, "machine_draws"), truth)
+        return self._write(e, self._scope(names, "machine_draws"), truth)
 
     def _asked(self, e: Expr) -> str:
-        return self._write(e, LoopScope(self.fused, CLAIM), truth=True)
+        return self._write(e, self._scope(CLAIM), truth=True)
 
     # ------------------------------------------------------------ the whole
 
@@ -168,7 +195,7 @@ class LoopWriter:
         program = self.fused.program
         gauges = ""
         for k, gauge in enumerate(program.gauges):
-            value = self._write(gauge.value, LoopScope(self.fused))
+            value = self._write(gauge.value, self._scope())
             gauges += fill(text.GAUGE, value=value, name=f"gauge{k}", show=f"show{k}") + "\n"
         return (
             fill(text.SPLIT, lists=LISTS) + "\n\n\n"
@@ -181,8 +208,7 @@ class LoopWriter:
                 gauges=gauges or "pass",
                 warm=text.WARM,
                 finish=self._finish(),
-                create=self._create(),
-                gap=self._gap(),
+                arrive=self._arrive(),
                 end=fill(
                     text.END,
                     settle=text.SETTLE,
@@ -230,18 +256,30 @@ class LoopWriter:
                 return f"for _ in range({count}):\n" + _indent(self._create())
             case Poisson():
                 return "arrive_at = 0.0"
-            case Renewal():
-                return self._gap() + "\nif not SMALLEST_GAP <= gap < inf:\n    return False\narrive_at = gap"
+            case Renewal(gap=gap):
+                first = f"arrive_at = {self._drawn(gap)}"
+                return f"{first}\nif not SMALLEST_GAP <= arrive_at < inf:\n    return False"
+            case Slotted():
+                return "arrive_at, slot = 0.0, 0"
         return "pass"
 
-    def _gap(self) -> str:
+    def _arrive(self) -> str:
         workload = self.fused.program.workload
         match workload.arrival if workload else None:
             case Poisson(rate=rate):
-                return f"gap = arrival_draws.exp({number(1.0 / rate)})"
-            case Renewal(gap=gap):
-                return f"gap = {self._write(gap, LoopScope(self.fused, stream='arrival_draws'))}"
-        return "gap = inf"
+                gap = f"arrival_draws.exp({number(1.0 / rate)})"
+            case Renewal(gap=e):
+                gap = self._drawn(e)
+            case Slotted(slot=slot, count=e):
+                count = self._drawn(e)
+                return fill(text.OPEN_SLOT, create=self._create(), count=count, slot=number(slot))
+            case _:
+                return "arrive_at = inf"
+        return fill(text.ARRIVE, create=self._create(), gap=gap)
+
+    def _drawn(self, e: Expr) -> str:
+        """A gap, or how many come in a slot."""
+        return self._write(e, self._scope(stream="arrival_draws"))
 
     def _create(self) -> str:
         fused, workload = self.fused, self.fused.program.workload
@@ -252,10 +290,10 @@ class LoopWriter:
         init = workload.init if workload else ()
         if any(isinstance(node, Draw) for node in _nodes(init)):
             lines.append('stream = Stream(seed, "workload", serial[i], 0)')
-        scope = LoopScope(fused, stream="stream")
+        scope = self._scope(stream="stream")
         lines += [self._plain(s, scope) for s in init]
         for k, given in enumerate(self.givens):
-            satisfied = self._write(given.value, LoopScope(fused), truth=True)
+            satisfied = self._write(given.value, self._scope(), truth=True)
             lines.append(f"if broken{k} < 0 and not {satisfied}:\n    broken{k} = serial[i]")
             for j, watch in enumerate(self.watches):
                 if watch.given is given:
@@ -267,11 +305,11 @@ class LoopWriter:
     def _sessions(self, forming: bool) -> str:
         """What a session does next: a chain of branches over where it stands."""
         fused, lines = self.fused, []
-        scope = LoopScope(fused, stream="draws[i]", turn="1.0")
+        scope = self._scope(stream="draws[i]", turn="1.0")
         turn = []
         if any(isinstance(node, Draw) for node in _nodes(fused.turn)):
             turn.append('stream = Stream(seed, "workload", serial[i], 1)')
-        turn += [self._plain(s, LoopScope(fused, stream="stream", turn="1.0")) for s in fused.turn]
+        turn += [self._plain(s, self._scope(stream="stream", turn="1.0")) for s in fused.turn]
         parts = [[fill(text.START_TURN, turn="\n".join(turn) or "pass")]]
         for step in fused.steps:
             part = parts[-1]
@@ -512,7 +550,7 @@ class LoopWriter:
                 continue
             uneven.append(f"not ({' or '.join(sure)})")
             for e in spans.exact:
-                uneven.append(f"not {self._write(e, LoopScope(self.fused, CLAIM))} < WHOLE")
+                uneven.append(f"not {self._write(e, self._scope(CLAIM))} < WHOLE")
             if spans.false:
                 same.append(f"if not true{k}:\n    failures{k} += k")
         return fill(
