@@ -622,12 +622,17 @@ def run_program(
     """
     machine = _watched(program, settings, observers)
     if is_fused(machine):
-        if not machine.run(until=SHORT):
-            # Long enough for a loop of its own; if that gives up, the machine goes the whole way.
-            machine = _watched(program, settings, observers)
-            if not run_loop(machine, progress):
+        over: bool | None = machine.run(until=SHORT)
+        # A run of more events has a loop of its own; if that gives up, the machine goes the whole way.
+        for cycles in (True, False):
+            if not over:
                 machine = _watched(program, settings, observers)
-                machine.run(progress)
+                over = run_loop(machine, progress, cycles)
+            if over is not None:
+                break
+        if not over:
+            machine = _watched(program, settings, observers)
+            machine.run(progress)
     else:
         machine.run(progress)
     return machine.record([outcome for o in observers for outcome in o.finish(machine)])

@@ -64,7 +64,7 @@ def simple_samples(draw: Draw) -> Sample:
         )
         claims.append(f"claim c{n}{given}: {d.one('every', 'some')} iteration of e ({test});")
     items = ["device gpu { }", engine, pool, f"workload {{ arrive {arrive}; {init} {turn} }}", server]
-    horizon, arrivals = d.one("200", "60", "73.25", "400"), None
+    horizon, arrivals = d.one("200", "60", "73.25", "400", "1500"), None
     if not arrive.startswith("batch") and d.chance(3):
         horizon, arrivals = "4000", int(d.one("3", "1", "9"))
     warmup = d.one("13", "6.5", "20") if d.chance(4) else "0"

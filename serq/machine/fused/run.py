@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from serq.machine.loop import Machine
 
 WHOLE = 2.0**53
+WINDOW = 64
+"""Arrivals that are compared with an earlier one before a later one takes its place."""
 
 
 def _stands_between(places: list[int], low: int, high: int) -> bool:
@@ -44,6 +46,7 @@ LENT = {
     "len": len,
     "min": min,
     "range": range,
+    "WINDOW": WINDOW,
     "stands_between": _stands_between,
     "sum": sum,
 }
@@ -69,6 +72,23 @@ class Link:
         """How samples are added: times, sessions, turns, values."""
         samples = self._series[name]
         return samples.times.append, samples.sessions.append, samples.turns.append, samples.values.append
+
+    def lengths(self) -> list[int]:
+        """How many samples there are of each kind."""
+        return [len(s.times) for s in self._series.values()]
+
+    def repeat(self, lengths: list[int], k: int, period: float, arrivals: int) -> None:
+        """The samples since then come k times more, each time a period and some arrivals later."""
+        import numpy as np
+
+        later = np.arange(1, k + 1)[:, None]
+        for since, samples in zip(lengths, self._series.values(), strict=True):
+            times = np.array(samples.times[since:])
+            sessions = np.array(samples.sessions[since:])
+            samples.times.frombytes((times + later * period).astype("d").tobytes())
+            samples.sessions.frombytes((sessions + later * arrivals).astype("q").tobytes())
+            samples.turns.extend(samples.turns[since:] * k)
+            samples.values.extend(samples.values[since:] * k)
 
     def gauge(self, k: int) -> Callable[[float, float], None]:
         """How a gauge is read: time, value."""
@@ -128,31 +148,38 @@ def is_fused(machine: Machine) -> bool:
     return not engine.on_iteration and all(w.premise is None for w in engine.watches)
 
 
-def write_loop(machine: Machine) -> tuple[str, dict[str, Any]]:
-    """The source of the loop of a program of the fragment, and what it may call. Raises TooDeep."""
+def write_loop(machine: Machine, cycles: bool = True) -> tuple[str, dict[str, Any]]:
+    """The source of the loop of a program of the fragment, and what it may call.
+
+    cycles: it may pass over whole periods. Raises TooDeep.
+    """
     fused = find_fused(machine.program)
     if isinstance(fused, str):
         raise InternalError(f"no loop for a program where {fused}")
-    writer = LoopWriter(fused, machine.engines[0].watches, machine.givens, machine.samples_of)
+    writer = LoopWriter(fused, machine.engines[0].watches, machine.givens, machine.samples_of, cycles)
     return writer.loop(), {**LENT, **writer.lent}
 
 
-def run_loop(machine: Machine, progress: Callable[[float, int], None] | None = None) -> bool:
+def run_loop(
+    machine: Machine, progress: Callable[[float, int], None] | None = None, cycles: bool = True
+) -> bool | None:
     """Run a machine that has just been built, by a loop of its own.
 
-    False: something is not as a loop expects; the machine has to be built again and run by itself.
+    False: something is not as a loop expects; the machine has to be built again and run by itself. None:
+    a claim was not settled by the periods passed over; it has to be built again and run without `cycles`.
     """
     try:
-        source, lent = write_loop(machine)
+        source, lent = write_loop(machine, cycles)
     except TooDeep:
         return False
     machine.sources["loop"] = source
     settings = machine.settings
     loop: Any = build(source, "loop", lent)
     try:
-        return bool(
-            loop(Link(machine), settings.horizon, settings.warmup, settings.arrivals, progress or _silent)
+        over: bool | None = loop(
+            Link(machine), settings.horizon, settings.warmup, settings.arrivals, progress or _silent
         )
+        return over
     except OutsideLaw:
         return False
 

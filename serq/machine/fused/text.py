@@ -93,6 +93,7 @@ def loop(m, horizon, warmup, wanted, progress):
 # ---------------------------------------------------------------- sessions
 
 ARRIVE = """
+<cycle>
 <create>
 if wanted is None or arrived < wanted:
     gap = <gap>
@@ -323,6 +324,7 @@ if tokens:
     lasts = <lasts>
     if not 0 < lasts < inf:
         return False
+    <uneven>
     <stride>
     iterations += 1
     if decoders:

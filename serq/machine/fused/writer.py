@@ -14,7 +14,8 @@ from serq.ir.schedule import Admit, Advance, ScheduleBranch, ScheduleStatement, 
 from serq.ir.server import Block, Branch, Hold, Observe, Run, Set, Statement
 from serq.ir.workload import Batch, Poisson, Renewal, Slotted
 from serq.machine.code import Writer, number
-from serq.machine.fused import text
+from serq.machine.fused import cycle, text
+from serq.machine.fused.cycle import repeats
 from serq.machine.fused.fragment import Fused, Leave
 from serq.machine.fused.spans import Spans, between, varies
 from serq.machine.laws import Recorded, Table
@@ -142,7 +143,8 @@ class LoopWriter:
     """Writes the loop of one program.
 
     watches, givens: what is asked of its iterations and sessions. samples_of: of an `~empirical(…)`.
-    lent: the tables and samples that the loop draws from, by their names there.
+    cycles: whether it may pass over whole periods. lent: the tables and samples that the loop draws
+    from, by their names there.
     """
 
     def __init__(
@@ -151,6 +153,7 @@ class LoopWriter:
         watches: list[Watch],
         givens: list[Given],
         samples_of: Callable[[Draw], Recorded],
+        cycles: bool = True,
     ) -> None:
         self.fused = fused
         self.samples_of = samples_of
@@ -158,6 +161,8 @@ class LoopWriter:
         self.watches = watches
         self.givens = givens
         self.each = number(fused.each)
+        self.times, why = repeats(fused, watches)
+        self.cycles = cycles and why is None
         self.reads_demand = any(reads(w.value, "demand") for w in watches)
 
     # ------------------------------------------------------------ expressions
@@ -245,6 +250,8 @@ class LoopWriter:
             if watch.given is not None:
                 lines.append(f"asked{k} = (-1, 0, -1.0)")
         lines.append("machine_draws, arrival_draws, seed = m.machine_draws, m.arrival_draws, m.seed")
+        if self.cycles:
+            lines.append("seen, look_at, verify_at, uneven = None, 64, -1, False")
         return "\n".join(lines)
 
     # ------------------------------------------------------------ arrivals
@@ -275,7 +282,50 @@ class LoopWriter:
                 return fill(text.OPEN_SLOT, create=self._create(), count=count, slot=number(slot))
             case _:
                 return "arrive_at = inf"
-        return fill(text.ARRIVE, create=self._create(), gap=gap)
+        return fill(text.ARRIVE, create=self._create(), gap=gap, cycle=self._cycle())
+
+    def _cycle(self) -> str:
+        """Looks whether the state at an arrival has come back, and passes over whole periods then."""
+        if not self.cycles:
+            return "pass"
+        fused, parts = self.fused, [cycle.ROW]
+        attributes = [a.name for a in fused.program.attributes]
+        own = [f"attribute{k}[i]" + (" - now" if a in self.times else "") for k, a in enumerate(attributes)]
+        if fused.pool is not None:
+            own += ["units[i]", "asked_at[i] - now"]
+        row = ", ".join(parts + own) + ")"
+        times = ["started_at", "joined_at", "first_token", "last_token", "asked_at"]
+        times += [f"attribute{k}" for k, a in enumerate(attributes) if a in self.times]
+        shift = [f"{name} += x" for name in cycle.CLOCKS]
+        shift.append("arrive_at = now + x")
+        shift.append("for g in segs:\n    last[g] += x")
+        shift.append("for i in range(len(serial)):\n    serial[i] += n * k")
+        shift += [f"    {name}[i] += x" for name in times if name != "first_token"]
+        shift.append("    if first_token[i] >= 0:\n        first_token[i] += x")
+        count = ["n = arrived - counts[1]"]
+        count += [f"{name} += k * ({name} - counts[{j}])" for j, name in enumerate(cycle.COUNTED)]
+        failures = [f"failures{k}" for k in range(len(self.watches))]
+        settled = []
+        for k, watch in enumerate(self.watches):
+            # All answers of a period the same, and of a kind that settles those between.
+            spans = between(watch.value, cycle.SHIFTING)
+            if not varies(watch.value, cycle.SHIFTING):
+                continue
+            fine = [f"expected[{k}] == 0"] if spans.true else []
+            fine += [f"expected[{k}] == expected[-1]"] if spans.false else []
+            settled.append(f"not ({' or '.join(fine)})")
+            settled += [f"not 2 * {self._write(e, self._scope(CLAIM))} < WHOLE" for e in spans.exact]
+        return fill(
+            cycle.CYCLE,
+            state=fill(cycle.STATE, row=row),
+            counted=", ".join(cycle.COUNTED),
+            failures=", ".join([*failures, "iterations"]),
+            count="\n".join(count),
+            shift="\n".join(shift),
+            count_failures="\n".join(f"{f} += k * expected[{j}]" for j, f in enumerate(failures)) or "pass",
+            more_failures=", ".join(f"{f} - false[{j}]" for j, f in enumerate([*failures, "iterations"])),
+            inexact=" or ".join(settled) or "False",
+        )  # fmt: skip
 
     def _drawn(self, e: Expr) -> str:
         """A gap, or how many come in a slot."""
@@ -392,6 +442,7 @@ class LoopWriter:
             statements="\n".join(self._statement(s) for s in schedule.statements) or "pass",
             claims=self._checks(range(len(self.watches)), kept=True) or "pass",
             lasts=f"{self._clause(fused.engine.execute)}",
+            uneven="if lasts % 1:\n    uneven = True" if self.cycles else "pass",
             stride=self._stride() if fused.steady else "pass",
             count_batch=self._count_batch(),
             undo=f"if not (tokens or admitted):\n    ({registers},) = kept" if registers else "pass",
