@@ -61,7 +61,7 @@ def dump_code(program: Program) -> str:
     sources: dict[str, str] = {}
     if is_fused(machine):
         with suppress(TooDeep):
-            sources["loop"] = write_loop(machine)
+            sources["loop"], _ = write_loop(machine)
     for engine in machine.engines:
         if engine.watches:
             write_watches(machine, engine)
