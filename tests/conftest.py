@@ -6,11 +6,14 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from io import BytesIO, TextIOWrapper
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 from hypothesis import settings
+
+from serq.tools.cli import run_command
 
 # A busy machine is no failure; a change is judged by the same examples every time.
 settings.register_profile("serq", deadline=None, derandomize="CI" in os.environ)
@@ -31,9 +34,38 @@ def reference() -> ModuleType:
     return pytest.importorskip("pyserq", reason="the reference implementation is not installed")
 
 
+Shell = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
 @pytest.fixture
-def shell() -> Callable[..., subprocess.CompletedProcess[str]]:
-    """Runs `serq` in a process of its own, in the checkout: shell("check", "examples/hello.sq")."""
+def shell(monkeypatch: pytest.MonkeyPatch) -> Shell:
+    """Runs `serq` in the checkout as a shell would: shell("check", "examples/hello.sq", input="…").
+
+    It is run in this process, which takes a hundredth of the time; with streams of its own, so that what it
+    does to them is as in a process.
+    """
+
+    def run(*arguments: str, input: str = "") -> subprocess.CompletedProcess[str]:
+        streams = [TextIOWrapper(BytesIO(), encoding="utf-8", newline="") for _ in range(2)]
+        stdin = TextIOWrapper(BytesIO(input.encode()), encoding="utf-8")
+        with monkeypatch.context() as patch:
+            patch.chdir(ROOT)
+            for name, stream in zip(("stdin", "stdout", "stderr"), (stdin, *streams), strict=True):
+                patch.setattr(sys, name, stream)
+            code = run_command(arguments)
+        said = []
+        for stream in streams:
+            stream.flush()
+            assert isinstance(stream.buffer, BytesIO)
+            said.append(stream.buffer.getvalue().decode())
+        return subprocess.CompletedProcess(["serq", *arguments], code, *said)
+
+    return run
+
+
+@pytest.fixture
+def process() -> Shell:
+    """Runs `serq` in a process of its own, in the checkout: for what only a process has."""
 
     def run(*arguments: str, **options: object) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, "-m", "serq", *arguments]

@@ -6,6 +6,7 @@ To be read by people, and compared from one version to the next. Grows: a step i
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from serq.diagnostics import Sink
@@ -42,20 +43,33 @@ def dump_ir(program: Program) -> str:
 
 
 def dump_code(program: Program) -> str:
-    """The Python that a run of the program consists of, each piece below a heading.
+    """The Python that a run of the program consists of, each piece below a heading: the loop of its own that
+    a program of the common kind has for long runs, then what the machine runs step by step.
 
     What runs is this text, with the names that `serq.machine.code.NAMES` and the machine lend it. Raises
     ProgramError when the machine cannot be made, for want of a trace.
     """
     from serq.claims.judge import Judge
+    from serq.machine.fused import is_fused, write_loop
+    from serq.machine.fused.writer import TooDeep
     from serq.machine.loop import Machine
     from serq.machine.settings import Settings
+    from serq.machine.watch import write_watches
 
     machine = Machine(program, Settings(horizon=1.0))
     Judge(program).watch(machine)
-    pieces = [
-        f"{f'# ---- {name} ':-<{_RULE}}\n\n{source.strip()}" for name, source in machine.sources.items()
-    ]
+    sources: dict[str, str] = {}
+    if is_fused(machine):
+        with suppress(TooDeep):
+            sources["loop"], _ = write_loop(machine)
+    for engine in machine.engines:
+        if engine.watches:
+            write_watches(machine, engine)
+    sources |= machine.sources
+    pieces = []
+    for name, source in sources.items():
+        heading = f"# ---- {name} "
+        pieces.append(f"{heading:-<{_RULE}}\n\n{source.strip()}")
     return "\n\n\n".join(pieces) or "# nothing to run"
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -34,8 +35,8 @@ def test_rows_go_out_and_what_was_done_is_said_beside(shell: Shell, azure: Path)
     assert (done.returncode, done.stdout, done.stderr) == (0, ROWS, "azure: 2 turns in 2 sessions\n")
 
 
-def test_standard_input_and_output(shell: Shell) -> None:
-    done = shell("trace", "convert", "-", "-o", "-", input=AZURE)
+def test_standard_input_and_output(process: Shell) -> None:
+    done = process("trace", "convert", "-", "-o", "-", input=AZURE)
     assert (done.returncode, done.stdout) == (0, ROWS)
 
 
@@ -156,10 +157,8 @@ def test_figures_as_text_and_as_json(shell: Shell, azure: Path) -> None:
     assert summary["histograms"]["out"] == {"edges": [32, 64, 128], "counts": [1, 1]}
 
 
-def test_a_terminal_without_block_characters_gets_others(shell: Shell, azure: Path) -> None:
-    import os
-
-    done = shell("trace", "show", str(azure), env=os.environ | {"PYTHONIOENCODING": "ascii"})
+def test_a_terminal_without_block_characters_gets_others(process: Shell, azure: Path) -> None:
+    done = process("trace", "show", str(azure), env=os.environ | {"PYTHONIOENCODING": "ascii"})
     assert done.returncode == 0
     assert f"256 to 511  2  {'#' * 40}" in done.stdout
 
