@@ -35,7 +35,8 @@ class EngineMember(StageMember):
 
     What observers read while an iteration starts: tokens, prefilled, decoders (this batch),
     attention, present, served (tokens of earlier iterations), demand(), registers. left: budget not
-    yet given; returned: more of it, for whoever comes next. each: the most one run may get. refused: a granule left a run without a token.
+    yet given; returned: more of it, for whoever comes next. each: the most one run may get. refused: a
+    granule left a run without a token.
     forming: a batch is being formed now. fruitless: the last attempt started no iteration.
     """
 
@@ -278,6 +279,9 @@ class EngineMember(StageMember):
         """Visit every run from now on: some amount is not whole, and sums must not depend on order."""
         self.visit_each()
         self._may_class = False
+
+    def write_positions(self) -> None:
+        self.visit_each()
 
     def visit_each(self) -> EachRun:
         """The residents, run by run: memory is short, and who waits or loses it depends on each."""
