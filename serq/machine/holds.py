@@ -268,7 +268,8 @@ class Holds:
             machine.forming.preempted += 1
         self._interrupt(s)
         s.lost_token_at = s.token_at
-        if held.preempted_at >= position and not any(s.serial in p.stuck for p in self.pools):
+        again = held.lost_in is pool and held.preempted_at >= position
+        if again and not any(s.serial in p.stuck for p in self.pools):
             pool.stuck[s.serial] = held.code.statement.at
         s.attributes[COMPUTED] = position
         for inner in reversed(s.holds[s.holds.index(held) :]):

@@ -128,17 +128,18 @@ class Part:
 class Held:
     """A hold that was admitted: its parts by pool, fewer as they are released.
 
-    advanced: a growing run or a `load` has moved the position of one of them. asked, preempted_at: as
-    of the hold that waited.
+    advanced: a growing run or a `load` has moved the position of one of them. asked, preempted_at,
+    lost_in: as of the hold that waited.
     """
 
-    __slots__ = ("advanced", "asked", "code", "parts", "preempted_at", "session")
+    __slots__ = ("advanced", "asked", "code", "lost_in", "parts", "preempted_at", "session")
 
     def __init__(self, waiting: Waiting) -> None:
         self.session = waiting.session
         self.code = waiting.code
         self.asked = waiting.asked
         self.preempted_at = waiting.preempted_at
+        self.lost_in = waiting.lost_in
         self.advanced = False
         self.parts: dict[PoolMember, Part] = {}
 

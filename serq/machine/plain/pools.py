@@ -322,7 +322,8 @@ def preempt(m: Machine, part: Part, by_grow: bool = False) -> None:
         m.forming.preempted += 1
     _interrupt(m, s, by_grow)
     s.tokens.lost_at = s.tokens.last_at
-    if hold.preempted_at >= position and all(s.serial not in other.stuck for other in m.all_pools()):
+    again = hold.lost_in is pool and hold.preempted_at >= position
+    if again and all(s.serial not in other.stuck for other in m.all_pools()):
         pool.stuck.add(s.serial)
     s.attributes["computed"] = position
     hold.preempted_at = position
