@@ -95,6 +95,7 @@ class Holds:
             need.pool.take(held, need, consumed[need.pool])
         # Until here its own prefix, if it is evicted, is that of a session that waits.
         s.waiting = None
+        s.woken_by = waiting
         s.holds.append(held)
 
     # ------------------------------------------------------------ giving back
@@ -226,27 +227,27 @@ class Holds:
         """Whose hold is taken when a growth does not fit; None: nobody's, the growth waits.
 
         In an engine's memory only sessions with a run at that engine that does not wait for memory itself
-        are candidates. They stand in the order in which they began to hold units here, and would lose
+        are candidates. They stand in the order of the first units that they have here and would lose
         their innermost hold; keys read that place as `admission`. The least keys, the last of equals.
         """
         if pool.victim_keys is None:
             return None
         keys = pool.victim_keys
         engine = self._engine_of(pool)
-        if engine is not None:
-            engine.visit_each()
-        candidates = dict.fromkeys(
-            session
-            for session in pool.holders()
-            if engine is None or (session.stage is engine and session.growth is None)
-        )
-        innermost: dict[Session, Part] = {}
+        innermost: dict[Session, Part | None] = {}
         for part in pool.parts:
-            if not part.leased and part.held.session in candidates:
-                innermost[part.held.session] = part
+            session = part.held.session
+            able = engine is None or (session.stage is engine and session.growth is None)
+            if able and not part.leased:
+                innermost[session] = part
+            else:
+                innermost.setdefault(session, None)  # a lease keeps its session's place
+        for session in innermost:
+            if session.stage is not None:
+                session.stage.write_positions()
         best: Part | None = None
         least: Any = None
-        for place, part in enumerate(innermost[s] for s in candidates if s in innermost):
+        for place, part in enumerate(part for part in innermost.values() if part is not None):
             part.place = place
             rank = keys(part)
             if best is None or not least < rank:
@@ -267,7 +268,8 @@ class Holds:
             machine.forming.preempted += 1
         self._interrupt(s)
         s.lost_token_at = s.token_at
-        if held.preempted_at >= position and not any(s.serial in p.stuck for p in self.pools):
+        again = held.lost_in is pool and held.preempted_at >= position
+        if again and not any(s.serial in p.stuck for p in self.pools):
             pool.stuck[s.serial] = held.code.statement.at
         s.attributes[COMPUTED] = position
         for inner in reversed(s.holds[s.holds.index(held) :]):
@@ -278,7 +280,7 @@ class Holds:
         s.restart = Preempted(held.asked)
         pools = held.code.pools(s)
         waiting = Waiting(s, held.code, pools, machine.take_number(), machine.now)
-        waiting.asked, waiting.preempted_at = held.asked, position
+        waiting.asked, waiting.preempted_at, waiting.lost_in = held.asked, position, pool
         rule = pool.pool.preempt
         self._wait(waiting, at_head=rule is not None and rule.requeue == "head")
 

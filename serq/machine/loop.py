@@ -41,7 +41,7 @@ from serq.machine.draws import OutsideLaw, Stream
 from serq.machine.fused import is_fused, run_loop
 from serq.machine.holds import Holds
 from serq.machine.laws import Recorded, read_samples
-from serq.machine.pools import PoolMember, SpillCode
+from serq.machine.pools import PoolMember, SpillCode, Waiting
 from serq.machine.records import Iteration, Outcome, RunRecord, Samples, Series
 from serq.machine.scope import ENTRY_VARIABLES, QUEUE_VARIABLES, VICTIM_VARIABLES, RunScope
 from serq.machine.sessions import Session, write_plain_block, write_program
@@ -322,7 +322,7 @@ class Machine:
             session.passes = 0
         session.wakes += 1
         if session.wakes > WAKE_LIMIT:
-            self.fail("SQ0605", None, session=session)
+            self._goes_round(session)
         session.stage = None
         try:
             if session.restart is None:
@@ -332,6 +332,18 @@ class Machine:
                 session.program.throw(restart)
         except StopIteration:
             self._end_session(session)
+
+    def _goes_round(self, session: Session) -> NoReturn:
+        """The session is woken without end at one instant: by what, and where."""
+        match session.woken_by:
+            case Waiting(lost_in=None, code=code, pools=pools):
+                self.fail("SQ0631", code.statement.at, session=session, name=pools[0].label)
+            case Waiting(lost_in=PoolMember() as pool, code=code):
+                self.fail("SQ0632", code.statement.at, session=session, name=pool.label)
+            case Span() | None as at:
+                self.fail("SQ0605", at, session=session)
+            case _:
+                raise InternalError("a hold was lost in no pool")
 
     def _close_instant(self) -> None:
         """Let every idle engine try an iteration, once and in order, then read the gauges."""
@@ -343,6 +355,11 @@ class Machine:
 
     def make_ready(self, session: Session) -> None:
         self._ready.append(session)
+
+    def do_nothing(self, session: Session, at: Span | None) -> None:
+        """A run of no work, at `at`, is done at once: the session goes to the end of the line."""
+        session.woken_by = at
+        self.make_ready(session)
 
     def forget_ready(self, session: Session) -> None:
         """The session is not to go on: it has lost what it held."""

@@ -69,10 +69,11 @@ class Waiting:
     """A hold in a queue.
 
     asked: stands for the execution of the `hold` statement, of which a preempted hold is another attempt.
-    preempted_at: the position at which it was preempted last, -1 for never.
+    preempted_at: the position at which it was preempted last, -1 for never; lost_in: the pool that was
+    short of units then.
     """
 
-    __slots__ = ("asked", "code", "joined", "number", "pools", "preempted_at", "session")
+    __slots__ = ("asked", "code", "joined", "lost_in", "number", "pools", "preempted_at", "session")
 
     def __init__(
         self, session: Session, code: HoldCode, pools: list[PoolMember], number: int, now: float
@@ -84,6 +85,7 @@ class Waiting:
         self.joined = now
         self.asked = object()
         self.preempted_at = -1.0
+        self.lost_in: PoolMember | None = None
 
     def needs(self) -> list[Need]:
         """The parts of the hold, as its header reads now, rounded up to blocks."""
@@ -126,17 +128,18 @@ class Part:
 class Held:
     """A hold that was admitted: its parts by pool, fewer as they are released.
 
-    advanced: a growing run or a `load` has moved the position of one of them. asked, preempted_at: as
-    of the hold that waited.
+    advanced: a growing run or a `load` has moved the position of one of them. asked, preempted_at,
+    lost_in: as of the hold that waited.
     """
 
-    __slots__ = ("advanced", "asked", "code", "parts", "preempted_at", "session")
+    __slots__ = ("advanced", "asked", "code", "lost_in", "parts", "preempted_at", "session")
 
     def __init__(self, waiting: Waiting) -> None:
         self.session = waiting.session
         self.code = waiting.code
         self.asked = waiting.asked
         self.preempted_at = waiting.preempted_at
+        self.lost_in = waiting.lost_in
         self.advanced = False
         self.parts: dict[PoolMember, Part] = {}
 
@@ -195,6 +198,11 @@ class PoolMember:
         self.spill: SpillCode | None = None
 
     # ------------------------------------------------------------ amounts
+
+    @property
+    def label(self) -> str:
+        """As people write it: `kv`, or `kv[1]` for a member of a family."""
+        return self.name if self.index is None else f"{self.name}[{self.index}]"
 
     @property
     def holder_count(self) -> int:

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from serq.machine.pools import Growth, Held, Part, Waiting
     from serq.machine.stages.base import StageMember
     from serq.machine.trace import TracedTurn
+    from serq.source import Span
 
 STATEMENT_LIMIT = 1_000_000
 """Loop passes of one session at one instant; beyond that the run stops."""
@@ -62,8 +63,9 @@ class Session:
 
     attributes: by slot, `Machine.slots` names them. admission: number of its latest hold admission,
     infinite if it never held anything. holds, leases: what it has, the outermost first. stage: where
-    it works now. waiting, growth: what it waits for. restart: thrown when it goes on. recorded:
-    the turns of the trace that it replays. in_turn: whether a turn is under way.
+    it works now. waiting, growth: what it waits for. restart: thrown when it goes on. woken_by: what
+    made it ready without letting time pass, a hold that was admitted or a run of no work. recorded: the
+    turns of the trace that it replays. in_turn: whether a turn is under way.
     Of the present turn: turn_started; first_token (None before there is one) and last_token, times;
     tokens so far; decoded: it has got a decode token; ttft_known: the time to the first token is
     recorded, which no later prefill replaces then; token_at: the engine that gave the last token;
@@ -74,7 +76,7 @@ class Session:
         "admission", "attributes", "decoded", "draws", "ended", "first_token", "growth", "holds",
         "in_turn", "last_token", "leases", "lost_token_at", "passes", "program", "recorded", "restart",
         "serial", "stage", "token_at", "tokens", "ttft_known", "turn_started", "waiting", "wakes",
-        "woke_at",
+        "woke_at", "woken_by",
     )  # fmt: skip
 
     def __init__(self, serial: int, attributes: list[float], draws: Stream) -> None:
@@ -94,6 +96,7 @@ class Session:
         self.recorded: Sequence[TracedTurn] = ()
         self.ended = False
         self.woke_at = -1.0
+        self.woken_by: Waiting | Span | None = None
         self.wakes = 0
         self.passes = 0
         self.turn_started = 0.0
@@ -231,7 +234,7 @@ class SessionWriter:
             part = f"m.holds.growing(s, {self.scope.pool(s.growing, self.value)}, {at})"
         add(f"if {w} > 0: {stage}.join(s, {s.mode!r}, {w}, {part})")
         # No work is done at once: the session goes to the end of the line of ready ones.
-        add(f"elif {w} == 0: m.make_ready(s)")
+        add(f"elif {w} == 0: m.do_nothing(s, {at})")
         add(f"else: m.bad_amount({w}, s, {at})")
         add("yield")
 

@@ -39,14 +39,14 @@ def over_asks(holds: Holds) -> Iterator[Wait]:
         for need in head.needs() if head is not None else ():
             if head is not None and need.room > need.pool.cap:
                 place = head.code.statement.at
-                yield Wait("over", (head.session.serial,), (label(need.pool),), (place,), need.asked)
+                yield Wait("over", (head.session.serial,), (need.pool.label,), (place,), need.asked)
 
 
 def stuck_holds(holds: Holds) -> Iterator[Wait]:
     """Sessions that lost a hold again without having come further."""
     for pool in holds.pools:
         for serial, place in pool.stuck.items():
-            yield Wait("stuck", (serial,), (label(pool),), (place,), None)
+            yield Wait("stuck", (serial,), (pool.label,), (place,), None)
 
 
 def cycles(holds: Holds) -> Iterator[Wait]:
@@ -73,7 +73,7 @@ def cycles(holds: Holds) -> Iterator[Wait]:
             yield Wait(
                 "lease" if leased else "cycle",
                 tuple(member.serial for member in ring),
-                tuple(label(pools[member]) for member in ring),
+                tuple(pools[member].label for member in ring),
                 tuple(place_of(member) for member in ring),
                 None,
             )
@@ -115,8 +115,3 @@ def place_of(s: Session) -> Span | None:
     if s.waiting is not None:
         return s.waiting.code.statement.at
     return None if s.growth is None else s.growth.part.held.code.statement.at
-
-
-def label(pool: PoolMember) -> str:
-    """A pool as people write it: `kv`, or `kv[1]` for a member of a family."""
-    return pool.name if pool.index is None else f"{pool.name}[{pool.index}]"

@@ -41,6 +41,9 @@ class MemoryDraft:
         slots = f"slots cap {d.one('2', '3', '1')};" if d.chance() else ""
         if slots:
             d.pools.append("slots")
+        shards = d.chance(5)
+        if shards:
+            d.pools += ["shard[0]", "shard[1]"]
         where = d.one("on gpu", "on e.gpu", "alone")
         cap, memory = d.one("8", "4", "6", "5", "12"), self.options("kv")
         items = ["stage z : delay;"]
@@ -53,16 +56,19 @@ class MemoryDraft:
             items.append(f"pool p {{ cap {d.one('3', '5', '2')}; {self.options('p')} }}")
         if slots:
             items.append(f"pool slots on e {{ {self.options('slots')} }}")
+        if shards:
+            items.append(f"pool shard[2] {{ cap {d.one('4', '3')}; {self.options('shard')} }}")
         if "spill" in " ".join(items):
-            items += ["stage copy : fifo;", f"pool tier {{ cap {d.one('4', '2', '9')}; }}"]
+            tier = f"pool tier {{ cap {d.one('4', '2', '9')}; {d.one('', '', 'block 2;')} }}"
+            items += [f"stage copy : {d.one('fifo', 'delay')};", tier]
+            d.pools.append("tier")
         if d.chance(3):
             items.reverse()
         device = "device gpu { }" if where == "alone" else f"device gpu {{ kv cap {cap}; }}"
         engine = engine_text(d, "e", "gpu", places=slots)
         items = [device, engine, *items, self.workload()]
         if d.chance(4):
-            items[2:2] = ["device card { }", engine_text(d, "f", "card")]
-            d.engines.append("f")
+            items[2:2] = self.second_engine()
         body = " ".join(self.statement(0) for _ in range(int(d.one("1", "2", "3"))))
         items.append(f"server {{ set x = 0;\n    {body}\n    observe seen = now - t0; observe other = x; }}")
         items += [f"gauge g{n} = {d.number(*d.state(), *d.registers)};" for n in range(int(d.one("0", "1")))]
@@ -72,34 +78,55 @@ class MemoryDraft:
 
     # ------------------------------------------------------------ declarations
 
+    def second_engine(self) -> list[str]:
+        """An engine `f`, perhaps with a memory of its own."""
+        d = self.d
+        engine = engine_text(d, "f", "card")
+        d.engines.append("f")
+        if not d.chance():
+            return ["device card { }", engine]
+        d.pools.append("ram")
+        where = d.one("on card", "on f.card")
+        return ["device card { ram cap 6; }", engine, f"pool ram {where} {{ {self.options('ram')} }}"]
+
     def options(self, pool: str) -> str:
         """What a pool declares beside its capacity."""
         d = self.d
         found = []
         if d.chance(3):
             key = d.number("a", "b", "waited", "serial", "turn_no", *self.live())
-            found.append(d.one("queue by (-serial);", "queue by (a, waited);", f"queue by ({key});"))
-        if pool == "kv" and d.chance(3):
-            found.append("block 2;")
+            found.append(
+                d.one("queue by (-serial);", "queue by (a, waited);", f"queue by ({key});", "queue fifo;")
+            )
+        if d.chance(3 if pool == "kv" else 8):
+            found.append(d.one("block 2;", "block 3;", "block 1;"))
         if pool != "slots" and d.chance(3):
             key = d.number("size", "age", "last", "waiting", "a", "serial", *self.live())
             found.append(
-                d.one("evict by (size);", "evict by (-last);", "evict by (waiting, a);", f"evict by ({key});")
+                d.one(
+                    "evict by (size);",
+                    "evict by (-last);",
+                    "evict by (waiting, a);",
+                    f"evict by ({key});",
+                    "evict by (cached, turn_no);",
+                    "evict lru;",
+                )  # fmt: skip
             )
         if d.chance():
             found.append(self.preempt())
         if d.chance(4):
             found.append("reserve held;")
         if pool == "kv" and d.chance(4):
-            work, test = d.one("size / 2", "1", "0", "age"), d.one("1", "size > 1", "a > 0")
+            work = d.one("size / 2", "1", "0", "age")
+            test = d.one("1", "size > 1", "a > 0", "waiting", "cachedin(kv) < 2")
             found.append(f"spill tier via copy ({work}) when ({test});")
         return " ".join(found)
 
     def preempt(self) -> str:
         d = self.d
         key = d.number("a", "serial", "position", "decoding", "admission", *d.state())
-        rule = d.one("lifo", "by (-serial)", "by (position)", "by (decoding, serial)", f"by ({key})")
-        requeue = "" if rule == "lifo" else d.one("", " requeue tail", " requeue head")
+        rule = d.one("lifo", "by (-serial)", "by (position)", "by (decoding, serial)", f"by ({key})", "none")
+        requeue = "" if rule in ("lifo", "none") else d.one("", " requeue tail", " requeue head")
         return f"preempt {rule}{requeue};"
 
     def live(self) -> Names:

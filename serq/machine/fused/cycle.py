@@ -70,19 +70,21 @@ if arrived >= look_at:
                 <count failures>
                 false = (<failures>,)
                 verify_at = arrived + n
-            earlier_gaps.extend(gaps)
-            earlier_counts.extend(gap_counts)
-            gaps, gap_counts = earlier_gaps, earlier_counts
+            <gather>
             seen = None
     if seen is not None and arrived >= seen[4][1] + WINDOW:
-        earlier_gaps.extend(gaps)
-        earlier_counts.extend(gap_counts)
-        gaps, gap_counts = earlier_gaps, earlier_counts
+        <gather>
         seen, look_at = None, 2 * arrived
 elif arrived == verify_at:
     verify_at = -1
     if expected != (<more failures>,) or <inexact>:
         return None
+"""
+
+GATHER = """
+earlier_gaps.extend(gaps)
+earlier_counts.extend(gap_counts)
+gaps, gap_counts = earlier_gaps, earlier_counts
 """
 
 STATE = """

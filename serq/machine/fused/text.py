@@ -13,6 +13,8 @@ unripe[g]: decodes that wait for the first token; ripening[g]: those that get it
 Where something is not as the fragment promises, the loop returns False: the run starts again in the
 machine that knows everything, which also has the words for what is wrong.
 
+It is one file: a loop is read as a whole, and its pieces share every variable.
+
 `<name>` alone in a line is a hole, filled with other pieces of this file or with what the writer makes.
 """
 
@@ -815,6 +817,7 @@ def split(segs, k, count, <lists>):
 """
 
 END = """
+<gather>
 if wanted is None:
     now = horizon
 elif not drained or now <= warmup:

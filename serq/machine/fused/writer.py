@@ -1,4 +1,7 @@
-"""Writes the fused loop of a program: the pieces of `text`, filled with what the program says."""
+"""Writes the fused loop of a program: the pieces of `text`, filled with what the program says.
+
+It is one file: a method per piece, in the order of the loop.
+"""
 
 from __future__ import annotations
 
@@ -219,6 +222,7 @@ class LoopWriter:
                     settle=text.SETTLE,
                     settle_pool=text.SETTLE_POOL,
                     claims=self._claims_end(),
+                    gather=f"if seen is not None:\n{_indent(cycle.GATHER)}" if self.cycles else "pass",
                 ),
             )
             + "\n"
@@ -317,6 +321,7 @@ class LoopWriter:
             settled += [f"not 2 * {self._write(e, self._scope(CLAIM))} < WHOLE" for e in spans.exact]
         return fill(
             cycle.CYCLE,
+            gather=cycle.GATHER,
             state=fill(cycle.STATE, row=row),
             counted=", ".join(cycle.COUNTED),
             failures=", ".join([*failures, "iterations"]),

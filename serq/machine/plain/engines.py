@@ -254,6 +254,6 @@ def _finish(m: Machine, e: Engine) -> None:
             e.runs.remove(run)
             e.tally.completed += 1
             e.tally.service_sum += m.now - run.joined
-            run.session.stands = None
+            run.session.stands = run.session.woken_by = None
             m.ready.append(run.session)
     e.batch = {}

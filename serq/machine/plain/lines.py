@@ -34,7 +34,7 @@ def finish(m: Machine, line: Line, job: Job) -> None:
     line.tally.wait_sum += job.started - job.joined
     line.tally.service_sum += m.now - job.started
     if job.session is not None:
-        job.session.stands = None
+        job.session.stands = job.session.woken_by = None
         m.ready.append(job.session)
     begin(m, line)
 

@@ -156,6 +156,7 @@ def admit(m: Machine, hold: Hold, asked: list[Need]) -> None:
         need.pool.tally.admissions += 1
         caches.enlarge(m, part, need.units)
     s.holds.append(hold)
+    s.woken_by = hold
     _make_ready(m, s)
 
 
@@ -285,7 +286,7 @@ def load(m: Machine, s: Session, pool: Pool, tokens: float, at: Span | None) -> 
 def choose_victim(m: Machine, pool: Pool) -> Part | None:
     """Whose hold is taken when a growth does not fit; None: nobody's.
 
-    Sessions stand in the order in which they began to hold units here; each would lose its innermost hold.
+    Sessions stand in the order of the first units that they have here; each would lose its innermost hold.
     In an engine's memory only those with a run there that does not stall are candidates. The least keys,
     the last of equals.
     """
@@ -297,7 +298,7 @@ def choose_victim(m: Machine, pool: Pool) -> Part | None:
 
     sessions = [
         s
-        for s in pool.sessions
+        for s in dict.fromkeys(part.hold.session for part in pool.parts)
         if engine is None
         or (isinstance(s.stands, Run) and s.stands.engine is engine and s.stands.stalls is None)
     ]
@@ -321,7 +322,8 @@ def preempt(m: Machine, part: Part, by_grow: bool = False) -> None:
         m.forming.preempted += 1
     _interrupt(m, s, by_grow)
     s.tokens.lost_at = s.tokens.last_at
-    if hold.preempted_at >= position and all(s.serial not in other.stuck for other in m.all_pools()):
+    again = hold.lost_in is pool and hold.preempted_at >= position
+    if again and all(s.serial not in other.stuck for other in m.all_pools()):
         pool.stuck.add(s.serial)
     s.attributes["computed"] = position
     hold.preempted_at = position
@@ -329,7 +331,7 @@ def preempt(m: Machine, part: Part, by_grow: bool = False) -> None:
         inner.advanced = True  # only what is computed may stay behind
         give_all_back(m, inner)
     hold.pools = [pool_at(p.place, of_session(m, s)) for p in hold.statement.parts]
-    hold.joined, hold.returned = m.now, rule.requeue == "head"
+    hold.joined, hold.returned, hold.lost_in = m.now, rule.requeue == "head", pool
     _wait(hold)
     if getgeneratorstate(s.program) == GEN_RUNNING:  # it is the grower itself
         raise Preempted(hold)

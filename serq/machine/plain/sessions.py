@@ -28,7 +28,7 @@ from serq.ir.workload import Closed, Workload
 from serq.machine.draws import Stream
 from serq.machine.plain import caches, lines, pools, tokens
 from serq.machine.plain.evaluate import Here, of_session, pool_at, stage_at, value
-from serq.machine.plain.state import Ended, Engine, Machine, Pool, Preempted, Run, Session, Tokens
+from serq.machine.plain.state import Ended, Engine, Hold, Machine, Pool, Preempted, Run, Session, Tokens
 from serq.source import Span
 from serq.values import is_whole, show
 
@@ -83,11 +83,22 @@ def resume_ready(m: Machine) -> None:
             s.woke_at, s.wakes, s.passes = m.now, 0, 0
         s.wakes += 1
         if s.wakes > WAKE_LIMIT:
-            m.fail("SQ0605", None, session=s)
+            _go_round(m, s)
         try:
             next(s.program)
         except StopIteration:
             _end(m, s)
+
+
+def _go_round(m: Machine, s: Session) -> None:
+    """The session is woken without end at one instant: by what, and where."""
+    match s.woken_by:
+        case Hold(lost_in=None) as hold:
+            m.fail("SQ0631", hold.statement.at, session=s, name=hold.pools[0].label)
+        case Hold(lost_in=Pool() as pool) as hold:
+            m.fail("SQ0632", hold.statement.at, session=s, name=pool.label)
+        case Span() | None as at:
+            m.fail("SQ0605", at, session=s)
 
 
 def _end(m: Machine, s: Session) -> None:
@@ -203,6 +214,7 @@ def _run(m: Machine, s: Session, statement: RunStatement, here: Here) -> None:
     if not work >= 0:
         m.fail("SQ0602", statement.at, session=s, value=show(work))
     if work == 0:
+        s.woken_by = statement.at
         m.ready.append(s)
     elif isinstance(stage, Engine):
         growing = None

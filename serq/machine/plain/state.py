@@ -65,7 +65,8 @@ class Tokens:
 class Session:
     """A client. attributes: 0 until set. admission: the number of its latest admitted hold.
 
-    stands: what it waits for; None while it is ready or goes on. wakes, passes: at this instant.
+    stands: what it waits for; None while it is ready or goes on. wakes, passes: at this instant. woken_by:
+    the hold that was admitted, or the run of no work, that made it ready without letting time pass.
     """
 
     serial: int
@@ -80,6 +81,7 @@ class Session:
     leases: list[Part] = field(factory=list)
     ended: bool = False
     woke_at: float = -1.0
+    woken_by: Union[Hold, Span, None] = None
     wakes: int = 0
     passes: int = 0
 
@@ -240,8 +242,9 @@ class Part:
 class Hold:
     """A `hold` from its asking to its end: in a queue first, with parts once it is admitted.
 
-    returned: it was preempted and waits before everybody else. advanced: a growing run or a `load` has
-    moved the position of a part. preempted_at: position at its last preemption, -1 for none.
+    returned: it was preempted and waits before everybody else. lost_in: where it was preempted last.
+    advanced: a growing run or a `load` has moved the position of a part. preempted_at: position at its last
+    preemption, -1 for none.
     """
 
     session: Session
@@ -249,6 +252,7 @@ class Hold:
     pools: list[Pool]
     joined: float
     returned: bool = False
+    lost_in: Pool | None = None
     parts: list[Part] = field(factory=list)
     advanced: bool = False
     preempted_at: float = -1.0
@@ -310,6 +314,11 @@ class Pool:
     @property
     def cached(self) -> float:
         return sum((entry.units for entry in self.entries), 0.0)
+
+    @property
+    def label(self) -> str:
+        """As people write it: `kv`, or `kv[1]` for a member of a family."""
+        return self.rule.name if self.index is None else f"{self.rule.name}[{self.index}]"
 
     def has_room(self, room: float, but: Part | None = None) -> bool:
         """Whether `room` more units fit; cached units never count against it (section 5)."""

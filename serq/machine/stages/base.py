@@ -37,6 +37,9 @@ class StageMember:
         """The session's job goes without being done."""
         raise NotImplementedError
 
+    def write_positions(self) -> None:
+        """Write down how far each job has come that a hold grows with: somebody may lose it."""
+
     def is_decode(self, session: Session) -> bool:
         """Whether the session's job here is a decode."""
         return False
@@ -70,7 +73,7 @@ class StageMember:
         tally.wait_sum += started - joined
         tally.service_sum += self.machine.now - started
         if session is not None:
-            session.stage = None
+            session.stage = session.woken_by = None
             self.machine.make_ready(session)
 
     def end_warmup(self) -> None:

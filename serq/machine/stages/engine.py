@@ -282,6 +282,9 @@ class EngineMember(StageMember):
         self.visit_each()
         self._may_class = False
 
+    def write_positions(self) -> None:
+        self.visit_each()
+
     def visit_each(self) -> EachRun:
         """The residents, run by run: memory is short, and who waits or loses it depends on each."""
         if isinstance(self.residents, ClassedRuns):
