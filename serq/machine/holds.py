@@ -9,7 +9,9 @@ from math import inf
 from typing import TYPE_CHECKING, Any
 
 from serq.machine.pools import Growth, Held, HoldCode, Need, Part, PoolMember, Waiting, fits
+from serq.machine.records import Wait
 from serq.machine.sessions import Preempted, Session
+from serq.machine.waits import SHOWN
 from serq.values import show
 
 if TYPE_CHECKING:
@@ -21,13 +23,17 @@ CACHED, COMPUTED = 2, 3
 
 
 class Holds:
-    """The holds of one run. `pools`: every member, in the order of declaration."""
+    """The holds of one run.
+
+    pools: every member, in the order of declaration. rejections: the first demands that could never fit.
+    """
 
     def __init__(self, machine: Machine, pools: list[PoolMember]) -> None:
         self.machine = machine
         self.pools = pools
         self.free_pools = [pool for pool in pools if pool.pool.engine is None]
         self.admissions = 0
+        self.rejections: list[Wait] = []
 
     # ------------------------------------------------------------ asking and admitting
 
@@ -40,6 +46,9 @@ class Holds:
             cap = need.pool.cap
             if (units_last and need.units > cap) or (reserve_lasts and need.reserve > cap):
                 need.pool.tally.rejected += 1
+                if len(self.rejections) < SHOWN:
+                    where = (need.pool.label,), (code.statement.at,)
+                    self.rejections.append(Wait("rejected", (s.serial,), *where, need.asked))
                 return True
         self._wait(waiting)
         return False

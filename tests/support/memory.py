@@ -104,8 +104,12 @@ class MemoryDraft:
             key = d.number("size", "age", "last", "waiting", "a", "serial", *self.live())
             found.append(
                 d.one(
-                    "evict by (size);", "evict by (-last);", "evict by (waiting, a);", f"evict by ({key});",
-                    "evict by (cached, turn_no);", "evict lru;",
+                    "evict by (size);",
+                    "evict by (-last);",
+                    "evict by (waiting, a);",
+                    f"evict by ({key});",
+                    "evict by (cached, turn_no);",
+                    "evict lru;",
                 )  # fmt: skip
             )
         if d.chance():
