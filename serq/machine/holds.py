@@ -104,7 +104,8 @@ class Holds:
             need.pool.take(held, need, consumed[need.pool])
         # Until here its own prefix, if it is evicted, is that of a session that waits.
         s.waiting = None
-        s.woken_by = waiting
+        if waiting.lost_in is not None:
+            s.woken_by = waiting
         s.holds.append(held)
 
     # ------------------------------------------------------------ giving back

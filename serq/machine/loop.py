@@ -293,10 +293,8 @@ class Machine:
     def _goes_round(self, session: Session) -> NoReturn:
         """The session is woken without end at one instant: by what, and where."""
         match session.woken_by:
-            case Waiting(lost_in=None, code=code, pools=pools):
-                self.fail("SQ0631", code.statement.at, session=session, name=pools[0].label)
             case Waiting(lost_in=PoolMember() as pool, code=code):
-                self.fail("SQ0632", code.statement.at, session=session, name=pool.label)
+                self.fail("SQ0631", code.statement.at, session=session, name=pool.label)
             case Span() | None as at:
                 self.fail("SQ0605", at, session=session)
             case _:

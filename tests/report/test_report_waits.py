@@ -98,5 +98,5 @@ def test_a_livelock_at_one_instant_is_stopped(plain: bool, golden: Callable[[str
     with pytest.raises(serq.ProgramError) as caught:
         serq.run(serq.compile(source=AT_ONE_INSTANT), horizon=100, plain=plain)
     (said,) = caught.value.diagnostics
-    assert said.at is not None and (said.code, said.at.line, said.at.column) == ("SQ0632", 7, 5)
+    assert said.at is not None and (said.code, said.at.line, said.at.column) == ("SQ0631", 7, 5)
     golden("livelock_at_one_instant.txt", f"{caught.value}\n")

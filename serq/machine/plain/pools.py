@@ -156,7 +156,8 @@ def admit(m: Machine, hold: Hold, asked: list[Need]) -> None:
         need.pool.tally.admissions += 1
         caches.enlarge(m, part, need.units)
     s.holds.append(hold)
-    s.woken_by = hold
+    if hold.lost_in is not None:
+        s.woken_by = hold
     _make_ready(m, s)
 
 

@@ -65,7 +65,7 @@ class Session:
     """A client. attributes: 0 until set. admission: the number of its latest admitted hold.
 
     stands: what it waits for; None while it is ready or goes on. wakes, passes: at this instant. woken_by:
-    the hold that was admitted, or the run of no work, that made it ready without letting time pass.
+    the hold that was admitted again, or the run of no work, that made it ready without letting time pass.
     """
 
     serial: int
