@@ -104,7 +104,7 @@ class Holds:
             need.pool.take(held, need, consumed[need.pool])
         # Until here its own prefix, if it is evicted, is that of a session that waits.
         s.waiting = None
-        if waiting.lost_in is not None:
+        if waiting.losses:
             s.woken_by = waiting
         s.holds.append(held)
 
@@ -278,7 +278,8 @@ class Holds:
             machine.forming.preempted += 1
         self._interrupt(s)
         s.lost_token_at = s.token_at
-        again = held.lost_in is pool and held.preempted_at >= position
+        again = held.losses.pop(pool, -1.0) >= position
+        held.losses[pool] = position
         if again and not any(s.serial in p.stuck for p in self.pools):
             pool.stuck[s.serial] = held.code.statement.at
         s.attributes[COMPUTED] = position
@@ -290,7 +291,7 @@ class Holds:
         s.restart = Preempted(held.asked)
         pools = held.code.pools(s)
         waiting = Waiting(s, held.code, pools, machine.take_number(), machine.now)
-        waiting.asked, waiting.preempted_at, waiting.lost_in = held.asked, position, pool
+        waiting.asked, waiting.losses = held.asked, held.losses
         rule = pool.pool.preempt
         self._wait(waiting, at_head=rule is not None and rule.requeue == "head")
 

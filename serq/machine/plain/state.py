@@ -241,9 +241,9 @@ class Part:
 class Hold:
     """A `hold` from its asking to its end: in a queue first, with parts once it is admitted.
 
-    returned: it was preempted and waits before everybody else. lost_in: where it was preempted last.
-    advanced: a growing run or a `load` has moved the position of a part. preempted_at: position at its last
-    preemption, -1 for none.
+    returned: it was preempted and waits before everybody else. losses: the pools in which it was preempted,
+    the last one last, and its position there then. advanced: a growing run or a `load` has moved the
+    position of a part.
     """
 
     session: Session
@@ -251,10 +251,9 @@ class Hold:
     pools: list[Pool]
     joined: float
     returned: bool = False
-    lost_in: Pool | None = None
+    losses: dict[Pool, float] = field(factory=dict)
     parts: list[Part] = field(factory=list)
     advanced: bool = False
-    preempted_at: float = -1.0
 
 
 @define(eq=False)
