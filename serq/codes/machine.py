@@ -170,12 +170,6 @@ CODES: dict[str, Code] = {
         example=RUN,
     ),
     "SQ0631": Code(
-        title="the session got units of pool `{name}` more than 1 000 times at one instant ({when})",
-        help="let time pass inside this hold, or on the way back to it",
-        why="The clock would never move again: the session holds, gives back and holds again.",
-        example=RUN,
-    ),
-    "SQ0632": Code(
         title="the session lost this hold of pool `{name}` and got it again without end ({when})",
         help="sessions take the units from each other: give pool `{name}` more of them, hold or grow less, "
         "or let the engine admit nobody after a preemption: `admit waiting while (running.preempted == 0)`",

@@ -9,7 +9,9 @@ from math import inf
 from typing import TYPE_CHECKING, Any
 
 from serq.machine.pools import Growth, Held, HoldCode, Need, Part, PoolMember, Waiting, fits
+from serq.machine.records import Wait
 from serq.machine.sessions import Preempted, Session
+from serq.machine.waits import SHOWN
 from serq.values import show
 
 if TYPE_CHECKING:
@@ -21,13 +23,17 @@ CACHED, COMPUTED = 2, 3
 
 
 class Holds:
-    """The holds of one run. `pools`: every member, in the order of declaration."""
+    """The holds of one run.
+
+    pools: every member, in the order of declaration. rejections: the first demands that could never fit.
+    """
 
     def __init__(self, machine: Machine, pools: list[PoolMember]) -> None:
         self.machine = machine
         self.pools = pools
         self.free_pools = [pool for pool in pools if pool.pool.engine is None]
         self.admissions = 0
+        self.rejections: list[Wait] = []
 
     # ------------------------------------------------------------ asking and admitting
 
@@ -40,6 +46,9 @@ class Holds:
             cap = need.pool.cap
             if (units_last and need.units > cap) or (reserve_lasts and need.reserve > cap):
                 need.pool.tally.rejected += 1
+                if len(self.rejections) < SHOWN:
+                    where = (need.pool.label,), (code.statement.at,)
+                    self.rejections.append(Wait("rejected", (s.serial,), *where, need.asked))
                 return True
         self._wait(waiting)
         return False
@@ -95,7 +104,8 @@ class Holds:
             need.pool.take(held, need, consumed[need.pool])
         # Until here its own prefix, if it is evicted, is that of a session that waits.
         s.waiting = None
-        s.woken_by = waiting
+        if waiting.losses:
+            s.woken_by = waiting
         s.holds.append(held)
 
     # ------------------------------------------------------------ giving back
@@ -268,7 +278,8 @@ class Holds:
             machine.forming.preempted += 1
         self._interrupt(s)
         s.lost_token_at = s.token_at
-        again = held.lost_in is pool and held.preempted_at >= position
+        again = held.losses.pop(pool, -1.0) >= position
+        held.losses[pool] = position
         if again and not any(s.serial in p.stuck for p in self.pools):
             pool.stuck[s.serial] = held.code.statement.at
         s.attributes[COMPUTED] = position
@@ -280,7 +291,7 @@ class Holds:
         s.restart = Preempted(held.asked)
         pools = held.code.pools(s)
         waiting = Waiting(s, held.code, pools, machine.take_number(), machine.now)
-        waiting.asked, waiting.preempted_at, waiting.lost_in = held.asked, position, pool
+        waiting.asked, waiting.losses = held.asked, held.losses
         rule = pool.pool.preempt
         self._wait(waiting, at_head=rule is not None and rule.requeue == "head")
 

@@ -336,14 +336,11 @@ class Machine:
     def _goes_round(self, session: Session) -> NoReturn:
         """The session is woken without end at one instant: by what, and where."""
         match session.woken_by:
-            case Waiting(lost_in=None, code=code, pools=pools):
-                self.fail("SQ0631", code.statement.at, session=session, name=pools[0].label)
-            case Waiting(lost_in=PoolMember() as pool, code=code):
-                self.fail("SQ0632", code.statement.at, session=session, name=pool.label)
-            case Span() | None as at:
+            case Waiting(losses=losses, code=code):
+                name = list(losses)[-1].label
+                self.fail("SQ0631", code.statement.at, session=session, name=name)
+            case at:
                 self.fail("SQ0605", at, session=session)
-            case _:
-                raise InternalError("a hold was lost in no pool")
 
     def _close_instant(self) -> None:
         """Let every idle engine try an iteration, once and in order, then read the gauges."""

@@ -69,11 +69,10 @@ class Waiting:
     """A hold in a queue.
 
     asked: stands for the execution of the `hold` statement, of which a preempted hold is another attempt.
-    preempted_at: the position at which it was preempted last, -1 for never; lost_in: the pool that was
-    short of units then.
+    losses: the pools in which it was preempted, the last one last, and its position there then.
     """
 
-    __slots__ = ("asked", "code", "joined", "lost_in", "number", "pools", "preempted_at", "session")
+    __slots__ = ("asked", "code", "joined", "losses", "number", "pools", "session")
 
     def __init__(
         self, session: Session, code: HoldCode, pools: list[PoolMember], number: int, now: float
@@ -84,8 +83,7 @@ class Waiting:
         self.number = number
         self.joined = now
         self.asked = object()
-        self.preempted_at = -1.0
-        self.lost_in: PoolMember | None = None
+        self.losses: dict[PoolMember, float] = {}
 
     def needs(self) -> list[Need]:
         """The parts of the hold, as its header reads now, rounded up to blocks."""
@@ -128,18 +126,17 @@ class Part:
 class Held:
     """A hold that was admitted: its parts by pool, fewer as they are released.
 
-    advanced: a growing run or a `load` has moved the position of one of them. asked, preempted_at,
-    lost_in: as of the hold that waited.
+    advanced: a growing run or a `load` has moved the position of one of them. asked, losses: as of the
+    hold that waited.
     """
 
-    __slots__ = ("advanced", "asked", "code", "lost_in", "parts", "preempted_at", "session")
+    __slots__ = ("advanced", "asked", "code", "losses", "parts", "session")
 
     def __init__(self, waiting: Waiting) -> None:
         self.session = waiting.session
         self.code = waiting.code
         self.asked = waiting.asked
-        self.preempted_at = waiting.preempted_at
-        self.lost_in = waiting.lost_in
+        self.losses = waiting.losses
         self.advanced = False
         self.parts: dict[PoolMember, Part] = {}
 
@@ -361,8 +358,8 @@ class PoolMember:
         """Note what waits in vain: a head that asks for more than a cap, growths without an end."""
         head = self.head()
         for need in head.needs() if head is not None else ():
-            if need.room > need.pool.cap:
-                need.pool.tally.over_cap = (self.name, need.asked)
+            if need.room > need.pool.cap and need.pool.tally.over_cap is None:
+                need.pool.tally.over_cap = (self.label, need.asked)
         self.tally.stuck = len(self.stuck)
         self.tally.growing_at_end = len(self.growths)
         waiting = {growth.session for growth in self.growths}

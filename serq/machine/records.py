@@ -157,9 +157,9 @@ class Outcome:
 class Wait:
     """Sessions that can never go on, found when the run had ended.
 
-    kind: "over", "cycle", "lease" or "stuck" (`serq.machine.waits`). sessions: by number; in a cycle
-    each waits for the next. pools: what each waits for. places: where in the program each asks.
-    need: units asked for, of "over".
+    kind: "rejected", "over", "cycle", "lease" or "stuck" (`serq.machine.waits`). sessions: by number; in a
+    cycle each waits for the next. pools: what each waits for. places: where in the program each asks.
+    need: units asked for, of "rejected" and "over".
     """
 
     kind: str

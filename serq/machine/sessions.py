@@ -64,8 +64,8 @@ class Session:
     attributes: by slot, `Machine.slots` names them. admission: number of its latest hold admission,
     infinite if it never held anything. holds, leases: what it has, the outermost first. stage: where
     it works now. waiting, growth: what it waits for. restart: thrown when it goes on. woken_by: what
-    made it ready without letting time pass, a hold that was admitted or a run of no work. recorded: the
-    turns of the trace that it replays. in_turn: whether a turn is under way.
+    made it ready without letting time pass, a hold that was admitted again or a run of no work. recorded:
+    the turns of the trace that it replays. in_turn: whether a turn is under way.
     Of the present turn: turn_started; first_token (None before there is one) and last_token, times;
     tokens so far; decoded: it has got a decode token; ttft_known: the time to the first token is
     recorded, which no later prefill replaces then; token_at: the engine that gave the last token;

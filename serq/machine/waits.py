@@ -1,6 +1,7 @@
 """Who can never go on: what a finished run says of the sessions that wait in vain.
 
-Four kinds. "over": the head of a queue asks a pool for more than its cap. "cycle": sessions that
+Five kinds. "rejected": a session asked a pool for more than its cap, and ended at that. "over": the head
+of a queue asks for more than a cap, as the state is now. "cycle": sessions that
 hold units wait for each other's (or a session for what it holds itself). "lease": a session waits
 for what its own lease keeps for ever. "stuck": a hold was preempted again and again at no more
 computed than before (the livelock of recomputation).
@@ -27,7 +28,7 @@ SHOWN = 5
 def find_waits(holds: Holds) -> list[Wait]:
     """The sessions that can never go on, at the end of a run; at most `SHOWN` of each kind."""
     found: list[Wait] = []
-    for kind in (over_asks(holds), cycles(holds), stuck_holds(holds)):
+    for kind in (iter(holds.rejections), over_asks(holds), cycles(holds), stuck_holds(holds)):
         found += [wait for _, wait in zip(range(SHOWN), kind, strict=False)]
     return found
 

@@ -189,10 +189,11 @@ class PoolRow:
 class WaitRow:
     """Sessions that can never go on, found when the run had ended.
 
-    kind: "over", the head of a queue asks for more than a cap; "cycle", sessions wait for what the
-    next of them holds; "lease", a session waits for what its own lease keeps for ever; "stuck", a
-    hold was preempted again without progress. sessions, pools, places: who waits, for what, and
-    where it asks (`file:line:column`). need: units asked for, of "over".
+    kind: "rejected", a session asked for more than a cap and ended; "over", the head of a queue asks for
+    more than a cap; "cycle", sessions wait for what the next of them holds; "lease", a session waits for
+    what its own lease keeps for ever; "stuck", a hold was preempted again without progress. sessions, pools,
+    places: who waits, for what, and where it asks (`file:line:column`). need: units asked
+    for, of "rejected" and "over".
     """
 
     kind: str

@@ -163,6 +163,9 @@ def _wait_note(wait: WaitRow) -> str:
     where = ", ".join(dict.fromkeys(place for place in wait.places if place is not None))
     at = f" ({where})" if where else ""
     pool = wait.pools[0]
+    if wait.kind == "rejected":
+        asked = f"{who[0]} asked pool {pool} for {show_number(wait.need)}"
+        return f"wait: {asked}, more than its cap, and ended{at}"
     if wait.kind == "over":
         return f"wait: {who[0]} asks pool {pool} for {show_number(wait.need)}, which it can never give{at}"
     if wait.kind == "stuck":

@@ -110,7 +110,7 @@ class MemoryDraft:
                     f"evict by ({key});",
                     "evict by (cached, turn_no);",
                     "evict lru;",
-                )  # fmt: skip
+                )
             )
         if d.chance():
             found.append(self.preempt())

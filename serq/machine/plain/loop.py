@@ -316,8 +316,8 @@ def _look_at_waiting(m: Machine, pool: Pool) -> None:
     """Who waits for units at the end: growths, and a head that asks for more than a cap."""
     hold = pools.head(m, pool)
     for need in () if hold is None else pools.needs(m, hold):
-        if need.room > need.pool.rule.cap:
-            need.pool.tally.over_cap = (pool.rule.name, need.asked)
+        if need.room > need.pool.rule.cap and need.pool.tally.over_cap is None:
+            need.pool.tally.over_cap = (pool.label, need.asked)
     growing = [growth.part.hold.session for growth in pool.growths]
     pool.tally.stuck = len(pool.stuck)
     pool.tally.growing_at_end = len(growing)

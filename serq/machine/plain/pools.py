@@ -156,7 +156,8 @@ def admit(m: Machine, hold: Hold, asked: list[Need]) -> None:
         need.pool.tally.admissions += 1
         caches.enlarge(m, part, need.units)
     s.holds.append(hold)
-    s.woken_by = hold
+    if hold.losses:
+        s.woken_by = hold
     _make_ready(m, s)
 
 
@@ -322,16 +323,16 @@ def preempt(m: Machine, part: Part, by_grow: bool = False) -> None:
         m.forming.preempted += 1
     _interrupt(m, s, by_grow)
     s.tokens.lost_at = s.tokens.last_at
-    again = hold.lost_in is pool and hold.preempted_at >= position
+    again = hold.losses.pop(pool, -1.0) >= position
+    hold.losses[pool] = position
     if again and all(s.serial not in other.stuck for other in m.all_pools()):
         pool.stuck.add(s.serial)
     s.attributes["computed"] = position
-    hold.preempted_at = position
     for inner in reversed(s.holds[s.holds.index(hold) :]):
         inner.advanced = True  # only what is computed may stay behind
         give_all_back(m, inner)
     hold.pools = [pool_at(p.place, of_session(m, s)) for p in hold.statement.parts]
-    hold.joined, hold.returned, hold.lost_in = m.now, rule.requeue == "head", pool
+    hold.joined, hold.returned = m.now, rule.requeue == "head"
     _wait(hold)
     if getgeneratorstate(s.program) == GEN_RUNNING:  # it is the grower itself
         raise Preempted(hold)

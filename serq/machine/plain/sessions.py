@@ -93,11 +93,9 @@ def resume_ready(m: Machine) -> None:
 def _go_round(m: Machine, s: Session) -> None:
     """The session is woken without end at one instant: by what, and where."""
     match s.woken_by:
-        case Hold(lost_in=None) as hold:
-            m.fail("SQ0631", hold.statement.at, session=s, name=hold.pools[0].label)
-        case Hold(lost_in=Pool() as pool) as hold:
-            m.fail("SQ0632", hold.statement.at, session=s, name=pool.label)
-        case Span() | None as at:
+        case Hold(losses=losses, statement=statement):
+            m.fail("SQ0631", statement.at, session=s, name=list(losses)[-1].label)
+        case at:
             m.fail("SQ0605", at, session=s)
 
 

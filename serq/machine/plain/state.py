@@ -66,7 +66,7 @@ class Session:
     """A client. attributes: 0 until set. admission: the number of its latest admitted hold.
 
     stands: what it waits for; None while it is ready or goes on. wakes, passes: at this instant. woken_by:
-    the hold that was admitted, or the run of no work, that made it ready without letting time pass.
+    the hold that was admitted again, or the run of no work, that made it ready without letting time pass.
     """
 
     serial: int
@@ -242,9 +242,9 @@ class Part:
 class Hold:
     """A `hold` from its asking to its end: in a queue first, with parts once it is admitted.
 
-    returned: it was preempted and waits before everybody else. lost_in: where it was preempted last.
-    advanced: a growing run or a `load` has moved the position of a part. preempted_at: position at its last
-    preemption, -1 for none.
+    returned: it was preempted and waits before everybody else. losses: the pools in which it was preempted,
+    the last one last, and its position there then. advanced: a growing run or a `load` has moved the
+    position of a part.
     """
 
     session: Session
@@ -252,10 +252,9 @@ class Hold:
     pools: list[Pool]
     joined: float
     returned: bool = False
-    lost_in: Pool | None = None
+    losses: dict[Pool, float] = field(factory=dict)
     parts: list[Part] = field(factory=list)
     advanced: bool = False
-    preempted_at: float = -1.0
 
 
 @define(eq=False)
