@@ -21,6 +21,7 @@ EVERYTHING = GROUND | {
     "claims",
     "report",
     "traces",
+    "studies",
     "tools",
     "serq",
 }
@@ -40,6 +41,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "claims": GROUND | {"ir", "machine"},
     "report": GROUND | {"ir", "machine.records"},
     "traces": GROUND | {"report.stats", "report.table"},
+    "studies": EVERYTHING,
     "tools": EVERYTHING,
     "serq": EVERYTHING,
 }
