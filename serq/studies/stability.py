@@ -26,18 +26,15 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from attrs import asdict, evolve, frozen
+from attrs import asdict, frozen
 
 from serq.diagnostics import ProgramError, diagnose
-from serq.ir.jsonform import program_from_json, program_to_json
 from serq.ir.program import Program
 from serq.ir.workload import NoArrivals, Poisson, Renewal, Slotted
-from serq.machine.loop import Machine
-from serq.machine.records import Outcome
-from serq.machine.settings import Settings
 from serq.report.inference import deviation, student_t
 from serq.report.report import plain_value
 from serq.studies.capacity import arrival_rate, most_tokens_per_time
+from serq.studies.course import Course, FollowSeeds
 from serq.studies.workers import results_in_order
 from serq.tools.running import with_source
 
@@ -59,92 +56,6 @@ AT_EDGE = 0.6
 The backlog is then like a reflected Brownian motion, |B(N)|: from N/2 to N its mean grows by
 0.80 (1 - 0.71) s √N = 0.23 s √N, and the growth varies by about 0.5 s √N from run to run.
 """
-
-
-# ---------------------------------------------------------------- one run
-
-
-@frozen
-class Mark:
-    """The state right after an arrival. served: tokens that the engines have given."""
-
-    time: float
-    backlog: int
-    gone: int
-    served: float
-
-
-@frozen
-class Course:
-    """One run up to N arrivals. marks: after a half, three quarters and all of them.
-
-    empties: when sessions came to an empty system. events: handled.
-    """
-
-    marks: tuple[Mark, Mark, Mark]
-    empties: tuple[float, ...]
-    events: int
-
-
-class _Enough(Exception):
-    """The last arrival that is looked at has come."""
-
-
-class _Watch:
-    """Takes note of the backlog, and stops the run after so many arrivals."""
-
-    def __init__(self, arrivals: int) -> None:
-        self.at = (arrivals // 2, 3 * arrivals // 4, arrivals)
-        self.marks: list[Mark] = []
-        self.empties: list[float] = []
-
-    def watch(self, machine: Machine) -> None:
-        def look(_: object) -> None:
-            if machine.live == 1:
-                self.empties.append(machine.now)
-            if machine.arrived in self.at:
-                served = sum(engine.served for engine in machine.engines)
-                self.marks.append(Mark(machine.now, machine.live, machine.ended, served))
-                if machine.arrived == self.at[-1]:
-                    raise _Enough
-
-        machine.on_session.append(look)
-
-    def finish(self, machine: Machine) -> list[Outcome]:
-        return []
-
-
-@frozen
-class FollowSeeds:
-    """The work of following the backlog of a program: a task is a seed and a number of arrivals."""
-
-    program: str
-
-    @classmethod
-    def of(cls, program: Program) -> FollowSeeds:
-        """The work for a checked program, without what only reads."""
-        return cls(program_to_json(evolve(program, claims=(), gauges=())))
-
-    def start(self) -> Callable[[tuple[int, int]], Course]:
-        """What follows a run."""
-        program = program_from_json(self.program, "<program>")
-
-        def perform(task: tuple[int, int]) -> Course:
-            seed, arrivals = task
-            machine = Machine(program, Settings(horizon=math.inf, seed=seed))
-            watch = _Watch(arrivals)
-            watch.watch(machine)
-            try:
-                machine.run()
-            except _Enough:
-                half, later, end = watch.marks
-                return Course((half, later, end), tuple(watch.empties), machine.events)
-            raise ProgramError([diagnose("SQ0938", kind="a stream that ends")])
-
-        return perform
-
-
-# ---------------------------------------------------------------- many runs
 
 
 @frozen
@@ -327,8 +238,8 @@ def _halfwidth(values: Sequence[float], confidence: float) -> float:
 
 
 def _load(courses: Sequence[Course], rate: float | None, bound: float | None) -> float | None:
-    """Tokens for each session that went in the second half, times the rate, over the bound."""
-    gone = sum(c.marks[-1].gone - c.marks[0].gone for c in courses)
-    if rate is None or bound is None or not gone:
+    """Tokens for each session, mean over the runs, times the rate, over the bound."""
+    work = [c.work for c in courses if c.work is not None]
+    if rate is None or bound is None or not work:
         return None
-    return rate * sum(c.marks[-1].served - c.marks[0].served for c in courses) / gone / bound
+    return rate * math.fsum(work) / len(work) / bound

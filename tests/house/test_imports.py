@@ -51,7 +51,7 @@ OUTSIDE: dict[str, tuple[str, ...]] = {
     "lark": ("syntax/",),
     "click": ("tools/",),
     "cattrs": ("ir/jsonform.py",),
-    "numpy": ("report/", "traces/", "machine/draws.py", "machine/trace.py", "__init__.py"),
+    "numpy": ("report/", "studies/", "traces/", "machine/draws.py", "machine/trace.py", "__init__.py"),
     "matplotlib": ("traces/plot.py",),
     "sortedcontainers": ("machine/",),
     "attrs": ("",),
