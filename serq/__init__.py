@@ -26,21 +26,33 @@ from serq.diagnostics import Diagnostic, InternalError, ProgramError
 if TYPE_CHECKING:
     from serq.ir.program import Program
     from serq.report import Report
+    from serq.report.replications import Replications
+    from serq.studies.edge import Edge
+    from serq.studies.stability import Stability
+    from serq.studies.verify import Verification
 
 __version__ = "0.1.0"
 
 __all__ = [
     "Diagnostic",
+    "Edge",
     "InternalError",
     "Program",
     "ProgramError",
+    "Replications",
     "Report",
+    "Stability",
+    "Verification",
     "__version__",
     "check_program",
     "compile",
     "emit_lean",
+    "find_edge",
     "program_to_json",
+    "replicate",
     "run",
+    "stability",
+    "verify",
 ]
 
 
@@ -109,6 +121,9 @@ def run(
     Raises ProgramError when a setting has no meaning (SQ092x), when the program is refused, or
     when its run cannot go on (SQ06xx).
     """
+    from serq.machine.settings import Settings
+    from serq.report import make_report
+    from serq.tools.running import record_run
     from serq.tools.settings import check_arrivals, check_settings, with_trace
 
     check_settings(horizon=horizon, warmup=warmup, seed=seed, arrivals=arrivals)
@@ -116,10 +131,156 @@ def run(
     check_arrivals(program, arrivals)
     if trace is not None:
         program = with_trace(program, os.fspath(trace))
-    try:
-        return _run(program, horizon, warmup, seed, arrivals, pedantic, plain, progress)
-    except ProgramError as error:
-        raise _with_source(error, program) from error.__cause__
+    whole = None if arrivals is None else int(arrivals)
+    settings = Settings(float(horizon), float(warmup), int(seed), whole)
+    record = record_run(program, settings, pedantic=pedantic, plain=plain, progress=progress)
+    return make_report(record, __version__)
+
+
+def replicate(
+    program: Program | str | os.PathLike[str],
+    *,
+    horizon: float,
+    seeds: int,
+    warmup: float = 0.0,
+    seed: int = 1,
+    arrivals: int | None = None,
+    trace: str | os.PathLike[str] | None = None,
+    jobs: int = 1,
+    progress: Callable[[float], None] | None = None,
+) -> Replications:
+    """Execute a program under several seeds, and say what the runs tell together.
+
+    seeds: how many; they are `seed`, `seed` + 1, … jobs: processes that share them; what comes out is
+    the same for any number. With more than one the caller's script needs the usual
+    `if __name__ == "__main__":`. progress: called with the number of runs done. The rest is as for `run`.
+    Raises ProgramError as `run` does, for the first seed whose run cannot go on.
+    """
+    from serq.machine.settings import Settings
+    from serq.studies.replications import replicate
+    from serq.tools.settings import check_arrivals, check_replication, check_settings, with_trace
+
+    check_settings(horizon=horizon, warmup=warmup, seed=seed, arrivals=arrivals)
+    check_replication(seeds, jobs)
+    program = _program(program)
+    check_arrivals(program, arrivals)
+    if trace is not None:
+        program = with_trace(program, os.fspath(trace))
+    whole = None if arrivals is None else int(arrivals)
+    settings = Settings(float(horizon), float(warmup), int(seed), whole)
+    return replicate(program, settings, range(seed, seed + seeds), __version__, jobs, progress)
+
+
+def verify(
+    program: Program | str | os.PathLike[str],
+    *,
+    claim: str,
+    probability: float,
+    horizon: float,
+    arrivals: int | None = None,
+    seed: int = 1,
+    confidence: float = 0.95,
+    half_width: float | None = None,
+    most: int = 10_000,
+    jobs: int = 1,
+    progress: Callable[[float], None] | None = None,
+) -> Verification:
+    """Is a claim true on at least a fraction `probability` of the paths, one for each seed from `seed` on?
+
+    confidence, half_width: if the claim is true on at least probability + half_width of the paths, the
+    answer is `no` with a probability of at most 1 - confidence, and likewise `yes` if it is true on at most
+    probability - half_width. most: paths to look at before it is `undecided`. horizon, arrivals: of each
+    run. jobs, progress: as for `replicate`.
+    Raises ProgramError when there is no such claim, when it is not answered on a path (a claim at the end
+    with sessions left), or when a run cannot go on.
+    """
+    from serq.machine.settings import Settings
+    from serq.studies.verify import verify
+    from serq.tools.settings import check_arrivals, check_replication, check_settings, check_test
+
+    check_settings(horizon=horizon, seed=seed, arrivals=arrivals)
+    check_test(probability, confidence, half_width, most)
+    check_replication(1, jobs)
+    program = _program(program)
+    check_arrivals(program, arrivals)
+    whole = None if arrivals is None else int(arrivals)
+    return verify(
+        program,
+        claim,
+        Settings(float(horizon), 0.0, int(seed), whole),
+        probability=probability,
+        half_width=half_width,
+        confidence=confidence,
+        most=most,
+        jobs=jobs,
+        progress=progress,
+    )
+
+
+def stability(
+    program: Program | str | os.PathLike[str],
+    *,
+    seed: int = 1,
+    seeds: int = 12,
+    confidence: float = 0.95,
+    resolution: float = 0.05,
+    most_events: int = 20_000_000,
+    jobs: int = 1,
+    progress: Callable[[float], None] | None = None,
+) -> Stability:
+    """Does the backlog of a program with a stream of sessions stay, or grow without end?
+
+    seeds: runs of each look, from `seed` on. confidence: that the intervals of all looks hold. resolution:
+    loads within this part of the edge may get any verdict. most_events: to handle, all in all; more
+    are not begun. jobs: as for `replicate`. progress: called with the number of events.
+    Raises ProgramError when the program has no such stream, or when a run cannot go on.
+    """
+    from serq.studies.stability import Patience, judge_stability
+    from serq.tools.settings import check_patience, check_replication, check_settings
+
+    check_settings(horizon=1.0, seed=seed)
+    check_patience(seeds, confidence, resolution, most_events)
+    check_replication(1, jobs)
+    patience = Patience(seeds, confidence, resolution, most_events)
+    return judge_stability(_program(program), patience, seed=seed, jobs=jobs, progress=progress)
+
+
+def find_edge(
+    path: str | os.PathLike[str] | None = None,
+    *,
+    parameter: str,
+    low: float,
+    high: float,
+    source: str | None = None,
+    sets: Mapping[str, float | str] | None = None,
+    defs: Mapping[str, str] | None = None,
+    seed: int = 1,
+    seeds: int = 12,
+    confidence: float = 0.95,
+    resolution: float = 0.05,
+    most_events: int = 20_000_000,
+    jobs: int = 1,
+    progress: Callable[[float], None] | None = None,
+) -> Edge:
+    """Where between `low` and `high` of the input `parameter` does a program stop to be stable?
+
+    path, source, sets, defs: the program, as for `compile`. The rest is as for `stability`, for each value
+    that is looked at; progress: called with their number.
+    Raises ProgramError as `compile` and `stability` do.
+    """
+    from serq.studies.edge import find_edge
+    from serq.studies.stability import Patience
+    from serq.tools.settings import check_patience, check_replication, check_settings
+
+    check_settings(horizon=1.0, seed=seed)
+    check_patience(seeds, confidence, resolution, most_events)
+    check_replication(1, jobs)
+
+    def program_at(value: float) -> Program:
+        return compile(path, source=source, sets={**(sets or {}), parameter: value}, defs=defs)
+
+    patience = Patience(seeds, confidence, resolution, most_events)
+    return find_edge(program_at, parameter, low, high, patience, seed=seed, jobs=jobs, progress=progress)
 
 
 def emit_lean(program: Program | str | os.PathLike[str]) -> str:
@@ -128,12 +289,13 @@ def emit_lean(program: Program | str | os.PathLike[str]) -> str:
     Raises ProgramError (SQ08xx) with every construct that cannot be stated faithfully.
     """
     from serq.lean import emit_lean
+    from serq.tools.running import with_source
 
     program = _program(program)
     try:
         return emit_lean(program)
     except ProgramError as error:
-        raise _with_source(error, program) from error.__cause__
+        raise with_source(error, program) from error.__cause__
 
 
 def program_to_json(program: Program | str | os.PathLike[str]) -> str:
@@ -144,33 +306,6 @@ def program_to_json(program: Program | str | os.PathLike[str]) -> str:
 
 
 # ---------------------------------------------------------------- the wiring
-
-
-def _run(
-    program: Program,
-    horizon: float,
-    warmup: float,
-    seed: int,
-    arrivals: int | None,
-    pedantic: bool,
-    plain: bool,
-    progress: Callable[[float, int], None] | None,
-) -> Report:
-    """Machine, claims, report: each sees only what the one before hands on."""
-    from serq.claims.judge import Judge
-    from serq.machine.loop import run_program
-    from serq.machine.settings import Settings
-    from serq.report import make_report
-
-    whole = None if arrivals is None else int(arrivals)
-    settings = Settings(float(horizon), float(warmup), int(seed), whole)
-    if plain:
-        from serq.machine.plain.loop import run_plain
-
-        record = run_plain(program, settings, progress=progress)
-    else:
-        record = run_program(program, settings, [Judge(program, pedantic)], progress=progress)
-    return make_report(record, __version__)
 
 
 def _program(program: Program | str | os.PathLike[str]) -> Program:
@@ -184,24 +319,21 @@ def _program(program: Program | str | os.PathLike[str]) -> Program:
     raise TypeError(f"a program is what `serq.compile` gives, or a path, not {type(program).__name__}")
 
 
-def _with_source(error: ProgramError, program: Program) -> ProgramError:
-    """The same complaints, able to show the program's lines."""
-    from attrs import evolve
-
-    return ProgramError(
-        evolve(d, source=program.source) if d.source is None and d.at is not None else d
-        for d in error.diagnostics
-    )
+_RECORDS = {
+    "Program": "serq.ir.program",
+    "Report": "serq.report",
+    "Replications": "serq.report.replications",
+    "Verification": "serq.studies.verify",
+    "Stability": "serq.studies.stability",
+    "Edge": "serq.studies.edge",
+}
+"""The records of the interface and where they are; loaded when somebody names them."""
 
 
 def __getattr__(name: str) -> Any:
-    # The two records are loaded when somebody names them: `import serq` stays light.
-    if name == "Program":
-        from serq.ir.program import Program
+    # `import serq` stays light.
+    if name in _RECORDS:
+        from importlib import import_module
 
-        return Program
-    if name == "Report":
-        from serq.report import Report
-
-        return Report
+        return getattr(import_module(_RECORDS[name]), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -100,6 +100,49 @@ CODES: dict[str, Code] = {
         why="The turns of a trace are replayed by sessions.",
         example="serq run example.sq --horizon 1000 --trace turns.csv",
     ),
+    "SQ0928": Code(
+        title="the number of seeds is {value}",
+        help="it is a whole number, from 1 to {most}",
+        why="Each seed is a run of its own; two or more give intervals.",
+        example="serq run example.sq --horizon 1000 --seeds 0",
+    ),
+    "SQ0929": Code(
+        title="the number of jobs is {value}",
+        help="it is a whole number, at least 1",
+        why="Jobs are processes that run seeds side by side; the figures are the same for any number.",
+        example="serq run example.sq --horizon 1000 --seeds 4 --jobs 0",
+    ),
+    "SQ0935": Code(
+        title="the program makes no claim `{name}`",
+        help="its claims: {known}",
+        why="A verdict is about one claim of the program, by its name.",
+        example="serq verify example.sq --horizon 100 --claim quik --probability 0.9",
+    ),
+    "SQ0936": Code(
+        title="claim `{name}` was not answered under seed {seed}: {reason}",
+        help="let every run end with nobody left: `--arrivals N` with a horizon that is long enough",
+        why="A path on which a claim has no answer is neither for it nor against it.",
+        example="serq verify example.sq --horizon 10 --claim quick --probability 0.9",
+    ),
+    "SQ0937": Code(
+        title="the {what} is {value}",
+        help="it is {wanted}",
+        why="A test of a probability has to say what it tests, how surely, and how finely.",
+        example="serq verify example.sq --horizon 100 --claim quick --probability 1",
+    ),
+    "SQ0938": Code(
+        title="stability is about sessions that keep coming, and {kind} brings none that do",
+        help="`arrive poisson(…)`, `renewal(…)`, `gamma(…)` and `slotted(…)` are such streams",
+        why="A backlog can grow without end only if sessions come whether or not others have gone, and at "
+        "a rate that stays.",
+        example="serq stability example.sq",
+    ),
+    "SQ0939": Code(
+        title="the range of a parameter is written `{text}`",
+        help="write NAME=LOW:HIGH with two numbers, the lower first",
+        why="The edge of stability is searched for between the two, by halving.",
+        example="serq stability example.sq --param rate=2:1",
+    ),
     # ------------------------------------------------------------ writing files
     "SQ0932": Code(
         title="the library `{path}` cannot be read",

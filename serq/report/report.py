@@ -250,7 +250,7 @@ class Report:
         Whole numbers are ints, numbers that are not finite None. `claims` is there only if the
         program makes a claim, `waits` only if somebody can never go on.
         """
-        document = asdict(self, filter=_in_json, value_serializer=_plain)
+        document = asdict(self, filter=_in_json, value_serializer=plain_value)
         for rare in ("claims", "waits"):
             if not document[rare]:
                 del document[rare]
@@ -300,7 +300,8 @@ def _in_json(attribute: Attribute[Any], value: Any) -> bool:
     return bool(attribute.metadata.get("json", True))
 
 
-def _plain(instance: Any, attribute: Attribute[Any] | None, value: Any) -> Any:
+def plain_value(instance: Any, attribute: Attribute[Any] | None, value: Any) -> Any:
+    """A value as JSON has it, for `attrs.asdict`: what is not finite is None, whole numbers are ints."""
     if isinstance(value, float):
         if not math.isfinite(value):
             return None

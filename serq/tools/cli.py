@@ -1,4 +1,4 @@
-"""The command `serq`: run, check, ir, emit-lean, dump, fmt, trace, explain.
+"""The command `serq`: run, verify, stability, check, ir, emit-lean, dump, fmt, trace, explain.
 
 What the commands promise: a report or a file only when there is one to give, everything that is
 wrong on standard error, one exit code for each kind of ending (`EXIT_CODES`), and never a traceback.
@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 
 import click
 
 import serq
 from serq.diagnostics import ProgramError, diagnostic_to_dict
+from serq.tools.asking import open_program, usage_errors
 from serq.tools.inputs import give, named_inputs, replacements
 from serq.tools.saying import (
     abandon_output,
@@ -26,7 +26,8 @@ from serq.tools.saying import (
     use_plain_streams,
     writing,
 )
-from serq.tools.settings import check_settings
+from serq.tools.settings import check_replication, check_settings
+from serq.tools.studying import judge_stability, run_seeds, verify_claim
 from serq.tools.tracing import trace_command
 
 EXIT_CODES = """\b
@@ -101,6 +102,10 @@ def serq_command() -> None:
 @click.option("--warmup", type=float, default=0.0, metavar="T", help="When statistics begin (0).")
 @click.option("--seed", type=int, default=1, metavar="N", help="Selects the random draws (1).")
 @click.option("--arrivals", type=int, metavar="N", help="End when N sessions have come and gone.")
+@click.option(
+    "--seeds", type=int, metavar="N", help="Run N seeds, from --seed on, and report on them together."
+)
+@click.option("--jobs", type=int, metavar="J", help="Processes that share the seeds (one for each core).")
 @replacements
 @click.option("--trace", metavar="CSV", help="Replay the turns of this file, not the program's.")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
@@ -114,6 +119,8 @@ def run_file(
     warmup: float,
     seed: int,
     arrivals: int | None,
+    seeds: int | None,
+    jobs: int | None,
     sets: dict[str, str],
     defs: dict[str, str],
     trace: str | None,
@@ -128,9 +135,20 @@ def run_file(
     """
     for name, value in named_inputs(inputs):
         give(sets, name, value)
-    with _usage_errors():
+    with usage_errors():
         check_settings(horizon=horizon, warmup=warmup, seed=seed, arrivals=arrivals)
-    program = _open(file, sets, defs, pedantic)
+        if seeds is not None or jobs is not None:
+            check_replication(1 if seeds is None else seeds, 1 if jobs is None else jobs)
+    if seeds is None and jobs is not None:
+        raise click.UsageError("--jobs goes with --seeds")
+    if seeds is not None and (dump is not None or plain):
+        raise click.UsageError(f"{'--dump' if dump is not None else '--plain'} goes with a single seed")
+    program = open_program(file, sets, defs, pedantic)
+    if seeds is not None:
+        return run_seeds(
+            program, seeds, jobs, as_json,
+            horizon=horizon, warmup=warmup, seed=seed, arrivals=arrivals, trace=trace,
+        )  # fmt: skip
     if dump is not None:
         with writing(dump):
             os.makedirs(dump, exist_ok=True)
@@ -207,7 +225,7 @@ def check_files(
 @replacements
 def print_ir(file: str, sets: dict[str, str], defs: dict[str, str]) -> None:
     """Print the checked program as JSON: definitions written out, constants folded."""
-    print_exact(serq.program_to_json(_open(file, sets, defs)))
+    print_exact(serq.program_to_json(open_program(file, sets, defs)))
 
 
 @serq_command.command(
@@ -223,7 +241,7 @@ def emit_lean(file: str, sets: dict[str, str], defs: dict[str, str], output: str
     from serq.tools.writing import refuse_overwriting
 
     refuse_overwriting(file, output)
-    _print_or_write(serq.emit_lean(_open(file, sets, defs)), output)
+    _print_or_write(serq.emit_lean(open_program(file, sets, defs)), output)
 
 
 @serq_command.command(
@@ -253,7 +271,7 @@ def dump_program(
     show = STEPS[step]
     if show is None and (sets or defs or file.endswith(".json")):
         raise click.UsageError("the tree is that of a text, before inputs and definitions have their values")
-    _print_or_write(dump_tree(file) if show is None else show(_open(file, sets, defs)), output)
+    _print_or_write(dump_tree(file) if show is None else show(open_program(file, sets, defs)), output)
 
 
 @serq_command.command(
@@ -310,6 +328,8 @@ def explain(codes: tuple[str, ...]) -> None:
     print_text("\n\n\n".join(explain_code(code) for code in known))
 
 
+serq_command.add_command(verify_claim)
+serq_command.add_command(judge_stability)
 serq_command.add_command(trace_command)
 
 
@@ -325,27 +345,6 @@ def _print_or_write(text: str, output: str | None) -> None:
 
     with writing(output):
         write_file(output, text if text.endswith("\n") else text + "\n")
-
-
-def _open(file: str, sets: dict[str, str], defs: dict[str, str], pedantic: bool = False) -> serq.Program:
-    """The program of a command, its doubts already said."""
-    from serq.tools.loading import load_program
-
-    result = load_program(file, None, sets, defs, pedantic=pedantic)
-    if result.program is None:
-        raise ProgramError(result.diagnostics)
-    complain(result.diagnostics)
-    return result.program
-
-
-@contextmanager
-def _usage_errors() -> Iterator[None]:
-    """Complaints about settings are wrong use of the command here, and exit with 2."""
-    try:
-        yield
-    except ProgramError as error:
-        words = [f"{d.message}{'; ' + d.help if d.help else ''} ({d.code})" for d in error.diagnostics]
-        raise click.UsageError("\n       ".join(words), click.get_current_context()) from None
 
 
 def _what_happened(error: Exception) -> str:

@@ -27,6 +27,65 @@ def check_settings(
         raise ProgramError(complaints)
 
 
+MOST_SEEDS = 1_000_000
+"""Runs of one command."""
+
+
+def check_replication(seeds: Any, jobs: Any) -> None:
+    """Refuse numbers of seeds and of processes that mean nothing (SQ0928, SQ0929)."""
+    complaints = []
+    if not _is_whole(seeds) or not 1 <= seeds <= MOST_SEEDS:
+        complaints.append(diagnose("SQ0928", value=_show(seeds), most=MOST_SEEDS))
+    if not _is_whole(jobs) or jobs < 1:
+        complaints.append(diagnose("SQ0929", value=_show(jobs)))
+    if complaints:
+        raise ProgramError(complaints)
+
+
+def check_test(probability: Any, confidence: Any, half_width: Any, most: Any) -> None:
+    """Refuse a test of a probability that means nothing (SQ0937): all are fractions, `most` is whole."""
+    asked = [
+        ("probability", probability, 0, 1, "above 0 and below 1"),
+        ("confidence", confidence, 0.5, 1, "above 0.5 and below 1"),
+    ]
+    if half_width is not None and _is_time(probability) and 0 < probability < 1:
+        widest = min(probability, 1 - probability)
+        wanted = f"above 0 and below {widest:.6g}: both ends are probabilities"
+        asked.append(("half width", half_width, 0, widest, wanted))
+    complaints = [
+        diagnose("SQ0937", what=what, value=_show(value), wanted=wanted)
+        for what, value, low, high, wanted in asked
+        if not (_is_time(value) and low < value < high)
+    ]
+    if not _is_whole(most) or not 1 <= most <= MOST_SEEDS:
+        wanted = f"a whole number, from 1 to {MOST_SEEDS}"
+        complaints.append(
+            diagnose("SQ0937", what="greatest number of runs", value=_show(most), wanted=wanted)
+        )
+    if complaints:
+        raise ProgramError(complaints)
+
+
+def check_patience(seeds: Any, confidence: Any, resolution: Any, most_events: Any) -> None:
+    """Refuse what a look at stability cannot be asked for (SQ0937)."""
+    asked = [
+        ("number of runs", seeds, _is_whole(seeds) and 4 <= seeds <= MOST_SEEDS, "whole, at least 4"),
+        ("confidence", confidence, _is_time(confidence) and 0.5 < confidence < 1, "above 0.5 and below 1"),
+        ("resolution", resolution, _is_time(resolution) and 0.001 <= resolution <= 0.5, "from 0.001 to 0.5"),
+        (
+            "greatest number of events", most_events, _is_whole(most_events) and most_events >= 1,
+            "whole, at least 1",
+        ),
+    ]  # fmt: skip
+    complaints = [
+        diagnose("SQ0937", what=what, value=_show(value), wanted=wanted)
+        for what, value, good, wanted in asked
+        if not good
+    ]
+    if complaints:
+        raise ProgramError(complaints)
+
+
 def check_arrivals(program: Program, arrivals: int | None) -> None:
     """Refuse a number of arrivals when the sessions are not a stream that could be cut (SQ0925)."""
     if arrivals is None:

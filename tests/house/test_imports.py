@@ -21,6 +21,7 @@ EVERYTHING = GROUND | {
     "claims",
     "report",
     "traces",
+    "studies",
     "tools",
     "serq",
 }
@@ -40,6 +41,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "claims": GROUND | {"ir", "machine"},
     "report": GROUND | {"ir", "machine.records"},
     "traces": GROUND | {"report.stats", "report.table"},
+    "studies": EVERYTHING,
     "tools": EVERYTHING,
     "serq": EVERYTHING,
 }
@@ -50,11 +52,7 @@ OUTSIDE: dict[str, tuple[str, ...]] = {
     "click": ("tools/",),
     "cattrs": ("ir/jsonform.py",),
     "numpy": (
-        "report/",
-        "traces/",
-        "machine/draws.py",
-        "machine/trace.py",
-        "machine/fused/run.py",
+        "report/", "studies/", "traces/", "machine/draws.py", "machine/trace.py", "machine/fused/run.py",
         "__init__.py",
     ),
     "matplotlib": ("traces/plot.py",),

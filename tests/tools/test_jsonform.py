@@ -155,6 +155,8 @@ WORKLOADS = records(
     workload.Workload,
     arrival=records(workload.Poisson, rate=NUMBERS)
     | records(workload.Renewal, gap=E)
+    | records(workload.Slotted, slot=NUMBERS, count=E)
+    | records(workload.Stages, stages=st.lists(st.tuples(NUMBERS, NUMBERS), max_size=2).map(tuple))
     | records(workload.Closed, count=st.integers(1, 9))
     | records(workload.Batch, count=st.integers(1, 9))
     | records(workload.NoArrivals),

@@ -1,0 +1,48 @@
+"""One run: the machine, the judge of the claims and whoever else watches, wired together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from serq.diagnostics import ProgramError
+
+if TYPE_CHECKING:
+    from serq.ir.program import Program
+    from serq.machine.records import RunRecord
+    from serq.machine.settings import Settings
+
+
+def record_run(
+    program: Program,
+    settings: Settings,
+    *,
+    pedantic: bool = False,
+    plain: bool = False,
+    progress: Callable[[float, int], None] | None = None,
+) -> RunRecord:
+    """Run a program and judge its claims; what the run leaves behind.
+
+    Raises ProgramError when the run cannot go on, its complaints able to show the program's lines.
+    """
+    from serq.claims.judge import Judge
+    from serq.machine.loop import run_program
+
+    try:
+        if plain:
+            from serq.machine.plain.loop import run_plain
+
+            return run_plain(program, settings, progress=progress)
+        return run_program(program, settings, [Judge(program, pedantic)], progress=progress)
+    except ProgramError as error:
+        raise with_source(error, program) from error.__cause__
+
+
+def with_source(error: ProgramError, program: Program) -> ProgramError:
+    """The same complaints, able to show the program's lines."""
+    from attrs import evolve
+
+    return ProgramError(
+        evolve(d, source=program.source) if d.source is None and d.at is not None else d
+        for d in error.diagnostics
+    )
