@@ -11,12 +11,32 @@ from tests.support.schedules import engine_text
 BATCH = ("tokens", "prefilled", "decoders", "attention", "residents", "demand", "served", "arrived", "now")
 
 
+def ranked_engine(d: Draft, places: str) -> str:
+    """An engine that serves runs by what stays as it is while they are there, or by `remaining`."""
+    key = d.one("a", "-b", "min(a, b)", "-admission", "admission + a", "serial", "decoding")
+    order = d.one("remaining", key, f"{key}, remaining", f"remaining, {key}", f"{key}, remaining, -serial")
+    only = d.one("", "", " only (decoding)", " only (running.decoding > 2 ? decoding : 1)")
+    each = d.one("", "", " each at most (3)")
+    advance = f"advance running{only} by ({order}){each};"
+    schedule = d.one(
+        f"{advance} admit waiting{each};",
+        f"{advance} admit waiting{each};",
+        f"branch (running.count > 3) {{ {advance} }} else {{ admit waiting{each}; }}",
+    )
+    if not places and "branch" in schedule:
+        schedule = advance
+    body = f"{places} tokens cap {d.one('3', '1', '2', '5', '20')}; schedule {{ {schedule} }}"
+    lasts = d.one("1", "1 + batch.tokens / 8", "2 + batch.prefilled")
+    return f"engine e on gpu {{ {body} execute ({lasts}); }}"
+
+
 @st.composite
 def simple_samples(draw: Draw) -> Sample:
     """Programs of which most run as one loop, long enough for iterations to repeat."""
     d = Draft(draw, Taste(whole=draw(st.booleans()), phased=True, random=draw(st.booleans())))
     slots = d.chance()
-    engine = engine_text(d, "e", "gpu", places=f"slots cap {d.one('2', '1', '3', '8')};" if slots else "")
+    places = f"slots cap {d.one('2', '1', '3', '8')};" if slots else ""
+    engine = ranked_engine(d, places) if d.chance(3) else engine_text(d, "e", "gpu", places=places)
     d.engines.append("e")
     if slots:
         d.pools.append("slots")

@@ -95,15 +95,13 @@ for i in pre:
     rows.append(<row>)
     rows.append(remaining[i])
 for g in segs:
-    rows.append((size[g], mark[g] == iteration, last[g] - now if mark[g] else 0))
+    rows.append((len(line[g]), mark[g] == iteration, last[g] - now if mark[g] else 0))
     rows.append((len(unripe[g]), len(ripening[g])))
-    j = head[g]
-    while j >= 0:
-        i = j
+    for j in line[g]:
+        i = j[-1]
         numbers[i] = len(numbers)
         rows.append(<row>)
         rows.append((due[i] - tick[g], total[i] - counted[i]))
-        j = after[j]
     rows += [numbers[i] for i in unripe[g]]
     rows += [numbers[i] for i in ripening[g]]
 for i in queue:

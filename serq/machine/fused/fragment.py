@@ -24,8 +24,8 @@ from serq.ir.schedule import (
 from serq.ir.server import Block, Branch, Hold, Observe, Run, Set, Statement, Turn
 from serq.ir.stage import Engine
 from serq.ir.workload import Batch, NoArrivals, Poisson, Renewal, Slotted
+from serq.machine.fused.ranks import Order, find_order
 from serq.machine.stages.classed import tells_apart
-from serq.machine.stages.schedule import per_run_expressions
 from serq.values import is_whole
 
 READ = {"queue", "busy", "work", "used", "free", "holders", "queued"}
@@ -47,7 +47,8 @@ class Fused:
     """A program of the fragment.
 
     steps: what a session does in its only turn, in order, holds flattened. each: the most tokens one
-    run gets. steady: two iterations in a row are the same unless something has happened between them.
+    run gets. order: what the schedule serves runs by. steady: two iterations in a row are the same
+    unless something has happened between them.
     """
 
     program: Program
@@ -56,6 +57,7 @@ class Fused:
     steps: tuple[Statement | Leave, ...]
     turn: Block
     each: float
+    order: Order
     steady: bool
 
 
@@ -94,14 +96,15 @@ def _find(program: Program) -> Fused:
     _need(limit == inf or is_whole(limit), "`each at most` is not whole")
     statements = list(_statements(schedule.statements))
     _need(not any(isinstance(s, ExclusivePrefill) for s in statements), "`exclusive prefill`")
-    _need(
-        not any(tells_apart(e) for e in per_run_expressions(schedule.statements)),
-        "the schedule tells apart runs of one phase",
-    )
+    order = find_order(statements)
+    only = (s.only for s in statements if isinstance(s, Advance | Admit) and s.only is not None)
+    if order is None or any(tells_apart(e) for e in only):
+        raise _Outside("the schedule orders runs as the loop cannot")
     _need(not any(isinstance(s, Branch) and _has(s, Run) for s in program.server), "a run under a branch")
     for e in expressions(program, engine, steps):
         _readable(e)
-    return Fused(program, engine, pool, steps, workload.turn, limit, _is_steady(program, engine, statements))
+    steady = _is_steady(program, engine, statements)
+    return Fused(program, engine, pool, steps, workload.turn, limit, order, steady)
 
 
 def _need(given: bool, otherwise: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right, insort
 from collections import deque
 from collections.abc import Callable
 from heapq import heappop, heappush
@@ -26,10 +26,10 @@ WINDOW = 64
 """Arrivals that are compared with an earlier one before a later one takes its place."""
 
 
-def _stands_between(places: list[int], low: int, high: int) -> bool:
-    """Whether a prefill stands between two places."""
-    at = bisect_right(places, low)
-    return at < len(places) and places[at] < high
+def _stands_between(ranks: list[Any], low: Any, high: Any) -> bool:
+    """Whether a prefill stands between two ranks."""
+    at = bisect_right(ranks, low)
+    return bool(at < len(ranks) and ranks[at] < high)
 
 
 LENT = {
@@ -37,10 +37,13 @@ LENT = {
     "Stream": Stream,
     "WHOLE": WHOLE,
     "bisect": bisect_right,
+    "bisect_left": bisect_left,
     "deque": deque,
+    "enumerate": enumerate,
     "floor": floor,
     "heappop": heappop,
     "heappush": heappush,
+    "insort": insort,
     "int": int,
     "is_slot_count": is_slot_count,
     "len": len,

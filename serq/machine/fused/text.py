@@ -4,9 +4,11 @@
 of a segment are served as one (compare `serq.machine.stages.segment`). What a reader meets:
 
 finished: iterations that have ended. tick[g]: tokens that each member of a segment has got since it
-began. due[i]: the tick at which a decode is done. heap: when decodes are done at the earliest, counted by
+began. line[g]: its members, each as its rank (or what its rank is but for the tick) and i. due[i]: the
+tick at which a decode is done. heap: when decodes are done at the earliest, counted by
 `finished`; who would be done but for a segment that was passed over is parked until that is served.
-pre, pre_place: prefills and their standing order. segs: segments in order. batch: who is served, a
+pre, pre_rank: prefills and their ranks, in order. segs: segments in order. A rank says where a run stands:
+its number, or keys before that. batch: who is served, a
 prefill as i, a segment as ~g. given[i]: tokens of a prefill, room[i]: what it might have got.
 unripe[g]: decodes that wait for the first token; ripening[g]: those that get it in this iteration.
 
@@ -34,12 +36,12 @@ def loop(m, horizon, warmup, wanted, progress):
     used = used_area = queue_area = holders_area = pool_since = wait_sum = 0.0
     gaps, gap_counts = m.new_gaps()
     free, serial, stage, place, remaining, given, room, joined_at = [], [], [], [], [], [], [], []
-    due, total, counted, segment_of, after, before, served_in = [], [], [], [], [], [], []
+    due, total, counted, segment_of, served_in = [], [], [], [], []
     started_at, first_token, last_token, token_count, decoded, known = [], [], [], [], [], []
     units, asked_at, admission = [], [], []
-    spare, size, tick, head, tail, last, mark, dealt = [], [], [], [], [], [], [], []
+    spare, line, tick, last, mark, dealt = [], [], [], [], [], []
     unripe, ripening, parked = [], [], []
-    pre, pre_place, segs, heap, batch, done, ripe, newcomers = [], [], [], [], [], [], [], []
+    pre, pre_rank, segs, heap, batch, done, ripe, newcomers = [], [], [], [], [], [], [], []
     ready, queue = [], deque()
     <start>
     arrive_at = finish_at = inf
@@ -232,7 +234,7 @@ else:
     <settle>
     present += 1
     joined_at[i] = now
-    place[i] = <place>
+    <place>
     joined += 1
     unfinished += w
     <newcomer>
@@ -242,64 +244,59 @@ else:
 LINE_UP_PREFILL = """
 remaining[i] = w
 prefill_demand += <want w>
-if not pre or pre_place[-1] < place[i]:
+p = <rank of prefill>
+if not pre or pre_rank[-1] < p:
     pre.append(i)
-    pre_place.append(place[i])
+    pre_rank.append(p)
 else:
-    k = bisect(pre_place, place[i])
+    k = bisect(pre_rank, p)
     pre.insert(k, i)
-    pre_place.insert(k, place[i])
+    pre_rank.insert(k, p)
 """
 
 LINE_UP_DECODE = """
 decoding += 1
-p = place[i]
+n = int(w)
+p = <rank of decode>
 k = len(segs)
-while k and place[head[segs[k - 1]]] > p:
+while k:
+    g = segs[k - 1]
+    j = line[g][0]
+    if <rank of j> < p:
+        break
     k -= 1
 g = segs[k - 1] if k else -1
-if g >= 0 and <served already>:
-    if p < place[tail[g]]:
-        return False
-    g = -1
-elif g >= 0 and p > place[tail[g]] and stands_between(pre_place, place[tail[g]], p):
-    g = -1
+if g >= 0:
+    j = line[g][-1]
+    h = <rank of j>
+    if <served already>:
+        if p < h:
+            return False
+        g = -1
+    elif p > h and stands_between(pre_rank, h, p):
+        g = -1
 if g < 0:
     if spare:
         g = spare.pop()
-        tick[g] = mark[g] = size[g] = 0
-        head[g] = tail[g] = -1
+        tick[g] = mark[g] = 0
     else:
-        g = len(size)
-        size.append(0)
+        g = len(line)
         tick.append(0)
-        head.append(-1)
-        tail.append(-1)
         last.append(0.0)
         mark.append(0)
         dealt.append(0)
+        line.append([])
         unripe.append([])
         ripening.append([])
         parked.append([])
     segs.insert(k, g)
-j = tail[g]
-while j >= 0 and place[j] > p:
-    j = before[j]
-before[i] = j
-if j >= 0:
-    after[i] = after[j]
-    after[j] = i
-else:
-    after[i] = head[g]
-    head[g] = i
-if after[i] >= 0:
-    before[after[i]] = i
-else:
-    tail[g] = i
-segment_of[i] = g
-size[g] += 1
-n = int(w)
 due[i] = tick[g] + n
+j = <entry>
+if not line[g] or line[g][-1] < j:
+    line[g].append(j)
+else:
+    insort(line[g], j)
+segment_of[i] = g
 total[i] = n
 counted[i] = 0
 unripe[g].append(i)
@@ -365,7 +362,7 @@ if n < r:
 """
 
 SERVE_SEGMENT = """
-if size[g] > left:
+if len(line[g]) > left:
     split(segs, k, int(left), <lists>)
     g = segs[k]
 if parked[g]:
@@ -374,7 +371,7 @@ if parked[g]:
     parked[g].clear()
 tick[g] += 1
 mark[g] = iteration
-n = dealt[g] = size[g]
+n = dealt[g] = len(line[g])
 if unripe[g]:
     ripening[g], unripe[g] = unripe[g], ripening[g]
 batch.append(~g)
@@ -404,15 +401,20 @@ SERVE_IN_ORDER = """
 apart = False
 k = q = 0
 while left > 0:
-    if k < len(segs) and not (q < len(pre) and pre_place[q] < place[head[segs[k]]]):
-        g = segs[k]
+    g = segs[k] if k < len(segs) else -1
+    if g >= 0 and q < len(pre):
+        j = line[g][0]
+        if pre_rank[q] < <rank of j>:
+            g = -1
+    if g >= 0:
         if mark[g] != iteration:
-            if q < len(pre) and pre_place[q] < place[tail[g]]:
-                n, j = 0, head[g]
-                while place[j] < pre_place[q]:
-                    n, j = n + 1, after[j]
-                split(segs, k, n, <lists>)
-                g = segs[k]
+            if q < len(pre):
+                j = line[g][-1]
+                if pre_rank[q] < <rank of j>:
+                    # A prefill stands among them: those before it go first.
+                    n = bisect(line[g], <cut>)
+                    split(segs, k, n, <lists>)
+                    g = segs[k]
             <serve segment>
         k += 1
     elif q < len(pre):
@@ -462,7 +464,7 @@ if remaining[i] > 0:
         <serve prefill>
 elif <decode allowed>:
     g = segment_of[i]
-    if size[g] > 1:
+    if len(line[g]) > 1:
         return False
     k = segs.index(g)
     <serve segment>
@@ -513,18 +515,21 @@ while heap and heap[0] >> 32 <= finished:
         heappush(heap, ((finished + due[i] - tick[g]) << 32) | i)
 if len(ripe) > 1:
     ripe.sort(key=place.__getitem__)
+    <ripe order>
 moved = 0
 for i in batch:
     if i >= 0:
         r = remaining[i]
         prefill_demand -= <want r>
+        <find prefill>
         r -= given[i]
         remaining[i] = r
         if r > 0:
             prefill_demand += <want r>
+            <rank prefill>
             continue
-        k = 0 if pre[0] == i else bisect(pre_place, place[i]) - 1
-        del pre[k], pre_place[k]
+        <find done>
+        del pre[k], pre_rank[k]
         if decoded[i]:
             <gap of i>
         if decoded[i] or known[i]:
@@ -541,15 +546,9 @@ for i in batch:
     last[g] = now
     for i in ripe:
         if segment_of[i] == g:
-            if before[i] >= 0:
-                after[before[i]] = after[i]
-            else:
-                head[g] = after[i]
-            if after[i] >= 0:
-                before[after[i]] = before[i]
-            else:
-                tail[g] = before[i]
-            size[g] -= 1
+            j = line[g]
+            k = bisect_left(j, <entry>)
+            del j[k]
             token_count[i] += total[i] - counted[i]
             last_token[i] = now
             decoding -= 1
@@ -574,6 +573,7 @@ if ripening[g]:
     j = ripening[g]
     if len(j) > 1:
         j.sort(key=place.__getitem__)
+        <ripening order>
     for i in j:
         counted[i] += 1
         if first_token[i] < 0:
@@ -606,35 +606,38 @@ else:
 
 TIDY = """
 kept = []
-for g in segs:
-    if not size[g]:
+for at, g in enumerate(segs):
+    if not line[g]:
         spare.append(g)
         continue
     h = kept[-1] if kept else -1
-    if (
-        h < 0
-        or mark[h] != iteration
-        or mark[g] != iteration
-        or not (apart or not stands_between(pre_place, place[tail[h]], place[head[g]]))
-    ):
+    if h < 0 or mark[h] != iteration or mark[g] != iteration:
         kept.append(g)
         continue
+    if not apart:
+        j, g = line[h][-1], h
+        p = <rank of j>
+        g = segs[at]
+        j = line[g][0]
+        if stands_between(pre_rank, p, <rank of j>):
+            kept.append(g)
+            continue
     # Two that were served together are one from now on; the smaller joins the larger.
-    large, small = (h, g) if size[h] >= size[g] else (g, h)
+    large, small = (h, g) if len(line[h]) >= len(line[g]) else (g, h)
     n = tick[large] - tick[small]
-    j = head[small]
-    while j >= 0:
-        due[j] += n
-        segment_of[j] = large
-        j = after[j]
+    for j in line[small]:
+        i = j[-1]
+        due[i] += n
+        segment_of[i] = large
+    <line of small>
     if unripe[small]:
         unripe[large] += unripe[small]
         unripe[small].clear()
-    after[tail[h]] = head[g]
-    before[head[g]] = tail[h]
-    head[large], tail[large] = head[h], tail[g]
-    size[large] += size[small]
-    size[small] = 0
+    if large == h:
+        line[h] += line[g]
+    else:
+        line[g][:0] = line[h]
+    line[small].clear()
     spare.append(small)
     kept[-1] = large
 segs = kept
@@ -780,39 +783,31 @@ SPLIT = """
 def split(segs, k, count, <lists>):
     # The first `count` members of a segment become one of their own; the smaller part moves.
     g = segs[k]
-    if not 0 < count < size[g]:
+    if not 0 < count < len(line[g]):
         return
     if spare:
         h = spare.pop()
     else:
-        h = len(size)
-        for column in (size, tick, head, tail, mark, dealt):
+        h = len(line)
+        for column in (tick, mark, dealt):
             column.append(0)
         last.append(0.0)
-        for column in (unripe, ripening, parked):
+        for column in (line, unripe, ripening, parked):
             column.append([])
     tick[h], last[h], mark[h] = tick[g], last[g], mark[g]
-    front = 2 * count <= size[g]
-    moving = count if front else size[g] - count
-    j = head[g] if front else tail[g]
-    for _ in range(moving - 1):
-        segment_of[j] = h
-        j = after[j] if front else before[j]
-    segment_of[j] = h
+    front = 2 * count <= len(line[g])
     if front:
-        head[h], tail[h], head[g] = head[g], j, after[j]
-        before[after[j]] = -1
-        after[j] = -1
+        line[h] = line[g][:count]
+        del line[g][:count]
     else:
-        head[h], tail[h], tail[g] = j, tail[g], before[j]
-        after[before[j]] = -1
-        before[j] = -1
-    size[h] = moving
-    size[g] -= moving
-    for waiting in (unripe, parked):
-        both = waiting[g]
-        waiting[g] = [i for i in both if segment_of[i] == g]
-        waiting[h] = [i for i in both if segment_of[i] == h]
+        line[h] = line[g][count:]
+        del line[g][count:]
+    for j in line[h]:
+        segment_of[j[-1]] = h
+    for some in (unripe, parked):
+        both = some[g]
+        some[g] = [i for i in both if segment_of[i] == g]
+        some[h] = [i for i in both if segment_of[i] == h]
     segs[k : k + 1] = (h, g) if front else (g, h)
 """
 

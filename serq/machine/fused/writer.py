@@ -20,6 +20,7 @@ from serq.machine.code import Writer, number
 from serq.machine.fused import cycle, text
 from serq.machine.fused.cycle import repeats
 from serq.machine.fused.fragment import Fused, Leave
+from serq.machine.fused.ranks import Order, Ranks
 from serq.machine.fused.spans import Spans, between, varies
 from serq.machine.laws import Recorded, Table
 from serq.machine.watch import Given, Watch
@@ -58,9 +59,7 @@ STATE = {
     "queued": "waiting",
 }
 
-LISTS = (
-    "size, tick, head, tail, last, mark, dealt, spare, unripe, ripening, parked, segment_of, after, before"
-)
+LISTS = "line, tick, last, mark, dealt, spare, unripe, ripening, parked, segment_of"
 """What `split` needs."""
 
 _HOLE = re.compile(r"<([a-z][a-z ]*)>")
@@ -164,6 +163,7 @@ class LoopWriter:
         self.watches = watches
         self.givens = givens
         self.each = number(fused.each)
+        self.ranks = Ranks.of(fused.order)
         self.times, why = repeats(fused, watches)
         self.cycles = cycles and why is None
         self.reads_demand = any(reads(w.value, "demand") for w in watches)
@@ -232,10 +232,11 @@ class LoopWriter:
         fused, lines = self.fused, []
         columns = [
             "serial", "stage", "place", "remaining", "given", "room", "joined_at", "due", "total", "counted",
-            "segment_of", "after", "before", "served_in", "started_at", "first_token", "last_token",
+            "segment_of", "served_in", "started_at", "first_token", "last_token",
             "token_count", "decoded", "known", "units", "asked_at", "admission", "draws",
         ]  # fmt: skip
-        names = [f"attribute{k}" for k in range(len(fused.program.attributes))] + ["draws", "nothing"]
+        names = [f"attribute{k}" for k in range(len(fused.program.attributes))]
+        names += ["draws", "nothing", *(["early"] if fused.order.early else [])]
         lines += [f"{name} = []" for name in names]
         lines.append(f"columns = ({', '.join(dict.fromkeys(columns + names))},)")
         series = ["ttft", "tpot", "response"] + [f"observe{k}" for k in range(len(fused.program.observes))]
@@ -387,11 +388,10 @@ class LoopWriter:
         if isinstance(step, Hold):
             value = self._write(step.parts[0].units, scope)
             return fill(text.ASK, value=value, cap=scope.cap, settle_pool=text.SETTLE_POOL)
-        held = "admission[i] << 32 | joined" if self.fused.pool is not None else "joined"
         join = fill(
             text.JOIN,
             settle=text.SETTLE,
-            place=held,
+            place=self._place(step.mode == "decode"),
             newcomer="newcomers.append(i)" if forming else "pass",
             line_up=self._line_up(step.mode == "decode", forming),
         )
@@ -400,10 +400,32 @@ class LoopWriter:
             first = "if first_token[i] == now:\n" + _indent(text.KNOW) + "\n"
         return f"w = {self._write(step.work, scope)}\n{first}{join}"
 
+    def _place(self, decode: bool) -> str:
+        """What sets where a run stands, but for the tokens it still needs."""
+        order, held = self.fused.order, self.fused.pool is not None
+        names = {"decoding": "1" if decode else "0", "admission": "float(admission[i])" if held else "inf"}
+        number = "admission[i] << 32 | joined" if held else "joined"
+        late = [self._write(key, self._scope(names, turn="1.0")) for key in order.late]
+        lines = [f"place[i] = ({', '.join(late)}, {number})" if late else f"place[i] = {number}"]
+        if order.early:
+            early = [self._write(key, self._scope(names, turn="1.0")) for key in order.early]
+            lines.append(f"early[i] = ({', '.join(early)},)")
+        # What is not a number has no place in an order.
+        for part in (["place[i]"] if late else []) + (["early[i]"] if order.early else []):
+            lines.append(f"for v in {part}:\n    if v != v:\n        return False")
+        return "\n".join(lines)
+
     def _line_up(self, decode: bool, forming: bool) -> str:
+        ranks = self.ranks
         if decode:
-            return fill(text.LINE_UP_DECODE, served_already="mark[g] == iteration" if forming else "False")
-        return fill(text.LINE_UP_PREFILL, want_w=self._want("w"))
+            return fill(
+                text.LINE_UP_DECODE,
+                served_already="mark[g] == iteration" if forming else "False",
+                rank_of_decode=ranks.decode,
+                rank_of_j=ranks.member,
+                entry=ranks.entry,
+            )
+        return fill(text.LINE_UP_PREFILL, want_w=self._want("w"), rank_of_prefill=ranks.prefill)
 
     def _want(self, amount: str) -> str:
         """What a prefill of that many tokens could take in one iteration."""
@@ -491,7 +513,7 @@ class LoopWriter:
         prefills = fill(text.SERVE_PREFILLS, serve_prefill=self._serve_prefill())
         in_order = fill(
             text.SERVE_IN_ORDER, serve_segment=self._serve_segment(), serve_prefill=self._serve_prefill(),
-            lists=LISTS,
+            lists=LISTS, rank_of_j=self.ranks.member, cut=self.ranks.cut,
         )  # fmt: skip
         lines = []
         if s.only is not None:
@@ -502,7 +524,7 @@ class LoopWriter:
         if s.order == "decode first":
             return "\n".join([*lines, decodes, prefills])
         both = "serve_decodes and serve_prefills" if s.only is not None else "True"
-        if s.order == "admission" or not s.keys:
+        if s.order == "admission" or not s.keys or self.fused.order != Order():
             if s.only is None:
                 return in_order
             otherwise = f"else:\n{_indent(decodes)}\n{_indent(prefills)}"
@@ -542,14 +564,34 @@ class LoopWriter:
         )
 
     def _finish(self) -> str:
-        count = fill(text.COUNT_TOKENS, gap_of_i=text.GAP, know=text.KNOW)
+        ranks, order = self.ranks, self.fused.order
+        place = "bisect(pre_rank, place[i]) - 1"
+        again = (
+            f"del pre[k], pre_rank[k]\np = {ranks.prefill}\nk = bisect(pre_rank, p)\n"
+            "pre.insert(k, i)\npre_rank.insert(k, p)"
+        )
         return fill(
             text.FINISH,
+            find_prefill=f"k = bisect(pre_rank, {ranks.prefill}) - 1" if order.remaining else "pass",
+            rank_prefill=again if order.remaining else "pass",
+            find_done="pass" if order.remaining else f"k = 0 if pre[0] == i else {place}",
+            ripe_order="ripe.sort(key=early.__getitem__)" if order.early else "pass",
+            entry=ranks.entry,
             want_r=self._want("r"),
             gap_of_i=text.GAP,
-            count_tokens=count,
-            tidy=text.TIDY,
+            count_tokens=self._count_tokens(),
+            tidy=fill(text.TIDY, rank_of_j=ranks.member, line_of_small=ranks.retick),
             settle=text.SETTLE,
+        )
+
+    def _count_tokens(self) -> str:
+        order, lines = self.fused.order, []
+        if order.remaining:
+            lines.append("j.sort(key=due.__getitem__)")
+        if order.early:
+            lines.append("j.sort(key=early.__getitem__)")
+        return fill(
+            text.COUNT_TOKENS, gap_of_i=text.GAP, know=text.KNOW, ripening_order="\n".join(lines) or "pass"
         )
 
     # ------------------------------------------------------------ claims and strides
@@ -573,9 +615,9 @@ class LoopWriter:
     def _stride(self) -> str:
         moving = [k for k, w in enumerate(self.watches) if varies(w.value)]
         still = [k for k in range(len(self.watches)) if k not in moving]
-        count = fill(text.COUNT_TOKENS, gap_of_i=text.GAP, know=text.KNOW)
-        # A capped prefill's demand does not fall by what it is given.
-        linear = "most = 1" if self.reads_demand and self.fused.each < inf else "pass"
+        # A capped prefill's demand does not fall by what it is given; and ranks of prefills may fall.
+        uneven = (self.reads_demand and self.fused.each < inf) or self.fused.order.remaining
+        linear = "most = 1" if uneven else "pass"
         step = whole = "pass"
         if moving:
             step = fill(text.STEP_CLAIMS, checks=self._checks(moving))
@@ -583,7 +625,7 @@ class LoopWriter:
         return fill(
             text.STRIDE,
             linear_demand=linear,
-            first_tokens=fill(text.FIRST_TOKENS, count_tokens=count),
+            first_tokens=fill(text.FIRST_TOKENS, count_tokens=self._count_tokens()),
             claims_of_whole_strides=whole,
             claims_of_a_step=step,
             want_of_i=self._want("remaining[i]"),
