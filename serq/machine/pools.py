@@ -197,6 +197,11 @@ class PoolMember:
     # ------------------------------------------------------------ amounts
 
     @property
+    def is_simple(self) -> bool:
+        """Whether two growths at one instant come to the same as one of their sum."""
+        return not self.pool.reserve_held and self.cache.keys is None and self.spill is None
+
+    @property
     def label(self) -> str:
         """As people write it: `kv`, or `kv[1]` for a member of a family."""
         return self.name if self.index is None else f"{self.name}[{self.index}]"
@@ -301,10 +306,10 @@ class PoolMember:
                 excess = self.used + units + cache.units - self.cap
                 one_by_one = cache.keys is not None or self.spill is not None
                 gone = min(gone, self.block if one_by_one else self.round_up(excess))
-            piece = entry.piece(gone)
+            piece = None if self.spill is None else entry.piece(gone)
             tally.evicted_units += gone
             tally.evicted_entries += cache.cut(entry, gone)
-            if self.spill is not None:
+            if self.spill is not None and piece is not None:
                 self._write_down(self.spill, piece)
 
     def _write_down(self, spill: SpillCode, piece: Entry) -> None:

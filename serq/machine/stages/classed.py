@@ -126,6 +126,38 @@ class ClassedRuns:
                 self._prefill_memory += more
         return True
 
+    def _grow(self, segment: Segment, growing: list[Run]) -> bool:
+        """Allocate what members of a segment need for their next token; False when there is no room at once.
+
+        Where nobody looks in between, they get it together.
+        """
+        needs = []
+        for run in growing:
+            part = run.part
+            assert part is not None
+            needs.append(part.pool.round_up(segment.tick + run.shift + 1.0) - part.units)
+        pool = growing[0].part.pool if growing[0].part is not None else None
+        more = sum(needs, 0.0)
+        together = len(growing) > 1 and pool is not None and pool.is_simple and pool.used + more <= pool.cap
+        if together and pool is not None and all(r.part is not None and r.part.pool is pool for r in growing):
+            pool.settle_tally()
+            pool.make_room(more)
+            pool.used += more
+            for run, need in zip(growing, needs, strict=True):
+                assert run.part is not None
+                run.part.units += need
+                segment.await_growth(run)
+            if pool is self.engine.memory:
+                segment.memory += more
+                for run, need in zip(growing, needs, strict=True):
+                    run.memory += need
+            return True
+        for run, need in zip(growing, needs, strict=True):
+            if not self._make_memory(run, need):
+                return False
+            segment.await_growth(run)
+        return True
+
     def running_memory(self, decode: bool) -> float:
         if decode:
             return sum((segment.memory for segment in self.segments), 0.0)
@@ -260,13 +292,9 @@ class ClassedRuns:
         if segment.count > e.left:
             self._split(at, int(e.left))
             segment = self.segments[at]
-        for run in segment.pop_growing():
-            part = run.part
-            assert part is not None
-            position = segment.tick + run.shift
-            if not self._make_memory(run, part.pool.round_up(position + 1.0) - part.units):
-                return False
-            segment.await_growth(run)
+        growing = segment.pop_growing()
+        if growing and not self._grow(segment, growing):
+            return False
         segment.serve(e.iteration)
         self._batch.append(segment)
         e.left -= segment.served

@@ -75,6 +75,8 @@ class EngineMember(StageMember):
         self._started = 0.0
         self._batch_runs = 0
         self._offer: float | None = None
+        # The budget that was last found to be whole.
+        self._whole_budget = 0.0
         self.residents: EachRun | ClassedRuns = EachRun(self)
 
     # ------------------------------------------------------------ building
@@ -145,7 +147,14 @@ class EngineMember(StageMember):
         return sum((h.parts[memory].units for h in run.session.holds if memory in h.parts), 0.0)
 
     def has_work(self) -> bool:
-        return self.present > 0 or any(pool.queued_count for pool in self._lines)
+        return self.present > 0 or self._is_awaited()
+
+    def _is_awaited(self) -> bool:
+        """Whether somebody waits for this engine to be admitted."""
+        lines = self._lines
+        if not lines:
+            return False
+        return lines[0].queued_count > 0 or any(pool.queued_count for pool in lines[1:])
 
     # ------------------------------------------------------------ runs
 
@@ -302,13 +311,15 @@ class EngineMember(StageMember):
         for name, read in self._lets:
             self.locals[name] = read()
         self.each = inf if self._each is None else self._each()
-        if not (is_whole(budget) or budget == inf) or not (is_whole(self.each) or self.each == inf):
-            self.use_plain()
+        if budget != self._whole_budget or self.each != inf:
+            if not (is_whole(budget) or budget == inf) or not (is_whole(self.each) or self.each == inf):
+                self.use_plain()
+            self._whole_budget = budget
         self.left, self.returned = budget, 0.0
         self.tokens = self.prefilled = self.attention = 0.0
         self.decoders = self.preempted = self.admitted = 0
         self.refused = False
-        before = self.registers.copy()
+        before = self.registers.copy() if self.registers else self.registers
         self.iteration += 1
         if self._may_class and isinstance(self.residents, EachRun) and self.short_at < self.iteration - 1:
             self.residents = gather(self.residents)
@@ -426,7 +437,7 @@ class EngineMember(StageMember):
                 self.machine.bad_guard(value, None, statement.at)
             if not value:
                 return False
-        return any(pool.queued_count for pool in self._lines)
+        return self._is_awaited()
 
     def _admit_head(self, offer: float) -> list[Run] | None:
         """Admit the head of the first queue with waiting holds.
