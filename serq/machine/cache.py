@@ -73,6 +73,10 @@ class PrefixCache:
         self._entries: OrderedDict[int, Entry] = OrderedDict()
         self._by_owner: dict[object, Entry] = {}
 
+    def entries(self) -> list[Entry]:
+        """Every entry, the oldest first."""
+        return list(self._entries.values())
+
     def own_units(self, session: Session | None) -> float:
         """Units that the session's next hold could use; without a session none."""
         entry = None if session is None else self._by_owner.get(session)
