@@ -184,14 +184,15 @@ def want (p : Program) (r : Run) : Nat :=
     | none => r.remaining
     | some most => min most r.remaining
 
-/-- Whether `a` comes before `b`, or is equal. -/
-def inOrder : List Int → List Int → Bool
-  | a :: as, b :: bs => if a = b then inOrder as bs else decide (a < b)
-  | _, _ => true
+/-- Whether keys `a` come before keys `b`; `tie` decides where they are equal. -/
+def inOrder (tie : Bool) : List Int → List Int → Bool
+  | a :: as, b :: bs => if a = b then inOrder tie as bs else decide (a < b)
+  | _, _ => tie
 
 /-- Whether `r` comes before `s`: by keys, then by admission, then by joining. -/
 def before (keys : Run → List Int) (r s : Run) : Bool :=
-  inOrder (keys r ++ [(r.ticket : Int), r.joined]) (keys s ++ [(s.ticket : Int), s.joined])
+  inOrder (if r.ticket = s.ticket then Nat.ble r.joined s.joined else Nat.blt r.ticket s.ticket)
+    (keys r) (keys s)
 
 def insert (keys : Run → List Int) (r : Run) : List Run → List Run
   | [] => [r]
