@@ -22,6 +22,10 @@ def Lengths (most : Option Nat) (workload : Sessions → Prop) : Prop :=
 def Ordered (workload : Sessions → Prop) : Prop :=
   ∀ w, workload w → (∀ k, w.time k < w.time (k + 1)) ∨ ∀ k, w.time k = 0
 
+theorem Renewal.ordered {gap : Nat} {w : Sessions} (h : Renewal gap w) (hg : 1 ≤ gap) :
+    (∀ k, w.time k < w.time (k + 1)) ∨ ∀ k, w.time k = 0 := by
+  left; intro k; rw [h, h, Nat.add_mul (k + 1)]; omega
+
 variable {p : Program} {workload : Sessions → Prop} {most : Option Nat}
 
 theorem EveryIteration.imp {P Q : Iteration → Prop} (h : EveryIteration p workload P)
@@ -178,6 +182,37 @@ def Schedule.Serves : Schedule → (seen : Running → Run → Prop) → Prop
   | .assign _ _ after, seen =>
     ((∀ v r, seen v r) ∧ after.Serves fun _ _ => True) ∨ after.Serves fun _ _ => False
   | .branch _ yes no, seen => yes.Serves seen ∧ no.Serves seen
+
+namespace Schedule.Serves
+
+variable {seen : Running → Run → Prop} {after yes no : Schedule} {only : Running → Run → Bool}
+
+theorem done (h : ∀ v r, seen v r) : Schedule.done.Serves seen := h
+
+theorem advance {keys : Running → Run → List Int}
+    (h : after.Serves fun v r => seen v r ∨ only v r = true) :
+    (Schedule.advance only keys after).Serves seen := h
+
+theorem alone (h : after.Serves seen) : (Schedule.alone after).Serves seen := h
+
+theorem admit {condition : Plan → Bool} (h1 : ∀ v r, seen v r) (h2 : ∀ v r, only v r = true)
+    (h3 : after.Serves fun _ _ => True) : (Schedule.admit only condition after).Serves seen :=
+  .inl ⟨h1, h2, h3⟩
+
+theorem admit_again {condition : Plan → Bool} (h : after.Serves fun _ _ => False) :
+    (Schedule.admit only condition after).Serves seen := .inr h
+
+theorem assign {register : Nat} {value : Plan → Int} (h1 : ∀ v r, seen v r)
+    (h2 : after.Serves fun _ _ => True) : (Schedule.assign register value after).Serves seen :=
+  .inl ⟨h1, h2⟩
+
+theorem assign_again {register : Nat} {value : Plan → Int} (h : after.Serves fun _ _ => False) :
+    (Schedule.assign register value after).Serves seen := .inr h
+
+theorem branch {test : Plan → Bool} (h1 : yes.Serves seen) (h2 : no.Serves seen) :
+    (Schedule.branch test yes no).Serves seen := ⟨h1, h2⟩
+
+end Schedule.Serves
 
 /-- The budget is spent, or everyone who was seen has all that it could take. -/
 def Forming.Spent (p : Program) (seen : Running → Run → Prop) (f : Forming) : Prop :=
@@ -394,6 +429,12 @@ structure Possible (p : Program) (b : Batch) : Prop where
   waiting : 0 ≤ b.waiting
   slots : ∀ c : Nat, p.slots = some c → b.running ≤ c
 
+/-- What is true of the numbers from 0 to `most`, one by one. -/
+theorem one_by_one {P : Int → Prop} (most : Nat) (h : ∀ n : Fin (most + 1), P (n.val : Int)) (t : Int)
+    (h1 : 1 ≤ t) (h2 : t ≤ most) : P t := by
+  have := h ⟨t.toNat, by omega⟩
+  rwa [show ((t.toNat : Nat) : Int) = t from Int.toNat_of_nonneg (by omega)] at this
+
 /-- Whatever holds for every possible batch holds for this one. -/
 theorem duration_of (hp : p.Proper) {s : State} {f : Forming} (hf : f.Sound p most s)
     (h0 : tokensOf f.batch ≠ 0) {P : Int → Int → Prop}
@@ -486,8 +527,7 @@ theorem backlog {V gap E K : Nat} (hp : p.Proper) (hl : Lengths (some V) workloa
     EveryIteration p workload fun i => i.arrived * (gap * V) ≤ i.served * gap + K := by
   intro w hww s hr _
   have time := hw w hww
-  have ho : (∀ k, w.time k < w.time (k + 1)) ∨ ∀ k, w.time k = 0 := by
-    left; intro k; rw [time, time, Nat.add_mul (k + 1)]; omega
+  have ho := time.ordered hg
   have hserved (s : State) (hr : Reachable p w s) : s.served + leftOf s.runs = s.arrived * V := by
     have sound := hr.sound hp (hl w hww)
     have h1 := sound.holds.total

@@ -36,7 +36,7 @@ from serq.ir.expr import (
 from serq.source import Span
 
 # How tightly Lean's operators bind; an argument of a function has to be an ATOM.
-ATOM, CALL, NEGATION, PRODUCT, SUM, COMPARISON, NOT, AND, OR, LOOSE = 100, 90, 75, 70, 65, 50, 40, 35, 30, 0
+ATOM, CALL, NEGATION, PRODUCT, SUM, COMPARISON, NOT, AND, OR = 100, 90, 75, 70, 65, 50, 40, 35, 30
 
 MOST_LEVELS = 60
 """Operators inside each other. One may cost three levels in Lean, whose elaborator allows some 200."""
@@ -342,8 +342,7 @@ def either(a: Proposition, b: Proposition) -> Proposition:
 def choice(condition: Proposition, a: Term, b: Term) -> Term:
     """`condition ? a : b`: a test if both outcomes are, otherwise a number."""
     if isinstance(a, Proposition) and isinstance(b, Proposition):
-        outcomes = [inside(x.text, x.level, OR) for x in (a, b)]
-        return Proposition(f"if {condition.text} then {outcomes[0]} else {outcomes[1]}", LOOSE)
+        return either(both(condition, a), both(negated(condition), b))
     x, y = as_number(a), as_number(b)
     over = math.lcm(denominator(x), denominator(y))
     # The type has to be said: with numerals alone Lean would choose Nat, where 1 - 2 is 0.

@@ -1,0 +1,156 @@
+"""Iterations that show something: found by walking through runs, confirmed by Lean's kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+
+from attrs import frozen
+
+from serq.ir.expr import Expr
+from serq.lean.exact import evaluate
+from serq.lean.fragment import Fragment, Stated
+from serq.lean.steps import Iteration, Phases, Run, Sessions, State, Stepper
+
+MOST_STEPS = 400
+"""Steps of one run that are looked at; Lean takes some 20 a second in its slowest form."""
+
+MOST_SESSIONS = 60
+CHUNK = 50
+"""Steps between two states that are written out."""
+
+
+@frozen
+class World:
+    """One choice of what comes from outside.
+
+    start, gap: session `k` comes at `start + k * gap`. draws: values of the draws, the same for every
+    session.
+    """
+
+    count: int
+    start: int
+    gap: int
+    draws: Mapping[str, int]
+
+
+@frozen
+class Witness:
+    """steps: how many lead to the state. stops: states on the way, with their steps, the last included."""
+
+    world: World
+    stops: tuple[tuple[int, State], ...]
+    iteration: Iteration
+
+    @property
+    def steps(self) -> int:
+        return sum(k for k, _ in self.stops)
+
+
+def find_witness(f: Fragment, stated: Stated, wanted: bool) -> Witness | None:
+    """An iteration at which the claim is `wanted`, the first of the first run that has one."""
+    stepper = Stepper(f)
+    for world in _worlds(f, stated):
+        found = _walk(f, stepper, world, stated.claim.value, wanted)
+        if found is not None:
+            return found
+    return None
+
+
+def _walk(f: Fragment, stepper: Stepper, world: World, claim: Expr, wanted: bool) -> Witness | None:
+    sessions = sessions_of(f, world)
+    states: list[State] = []
+    for s, iteration in stepper.states(sessions):
+        states.append(s)
+        if iteration is not None and bool(evaluate(claim, claim_readings(f, iteration))) == wanted:
+            # Sessions that come later change nothing of this.
+            count = world.count if f.arrivals.kind == "batch" else s.arrived
+            return Witness(World(count, world.start, world.gap, world.draws), _stops(states), iteration)
+        if len(states) > MOST_STEPS:
+            break
+    return None
+
+
+def _stops(states: list[State]) -> tuple[tuple[int, State], ...]:
+    last = len(states) - 1
+    places = [*range(CHUNK, last, CHUNK), last]
+    return tuple((b - a, states[b]) for a, b in zip([0, *places], places, strict=False))
+
+
+def claim_readings(f: Fragment, i: Iteration) -> dict[str, Fraction | int]:
+    """What a claim reads of an iteration, by its spelling in the program."""
+    engine = f.engine.name
+    readings: dict[str, Fraction | int] = {
+        "now": Fraction(i.now, f.ticks), "tokens": i.tokens, "prefilled": i.prefilled,
+        "decoders": i.decoders, "residents": i.residents, "demand": i.demand, "served": i.served,
+        "arrived": i.arrived, f"queue({engine})": i.residents, f"busy({engine})": 0,
+    }  # fmt: skip
+    readings.update(zip((r.name for r in f.engine.registers), i.registers, strict=True))
+    slot = f.path.slot
+    if slot is not None:
+        readings[f"holders({slot.pool})"] = i.residents
+        readings[f"queued({slot.pool})"] = i.waiting
+        readings[f"used({slot.pool})"] = i.residents * slot.units
+        readings[f"free({slot.pool})"] = slot.cap - i.residents * slot.units
+    return readings
+
+
+# --------------------------------------------------------------------------- worlds
+
+
+def _worlds(f: Fragment, stated: Stated) -> Iterator[World]:
+    kind, amount = f.arrivals.kind, f.arrivals.amount
+    for draws in _draws(f, stated):
+        if kind == "batch":
+            yield World(amount, 0, 0, draws)
+        elif kind == "renewal":
+            yield World(MOST_SESSIONS, amount, amount, draws)
+        else:
+            batch = max(1, f.budget)
+            for gap in (1, batch, 7 * batch, 50 * batch):
+                yield World(MOST_SESSIONS, 0 if f.arrivals.from_0 else gap, gap, draws)
+
+
+def _draws(f: Fragment, stated: Stated) -> Iterator[dict[str, int]]:
+    """Some values of the draws that the claim speaks of."""
+    variables = f.path.variables
+    values = sorted({1, 2, 3, 5, f.budget - 1, f.budget, f.budget + 1, 3 * f.budget, 0} - {-1})
+    choices: list[dict[str, int]] = [{}]
+    for v in variables:
+        allowed = [x for x in values if v.most is None or x <= v.most]
+        choices = [{**c, v.name: x} for c in choices for x in allowed][:200]
+    for choice in choices:
+        if stated.given is None or evaluate(stated.given.expr, {**choice, "serial": 0}):
+            yield choice
+
+
+def sessions_of(f: Fragment, world: World) -> Sessions:
+    """The sessions of a world, as the stepper wants them."""
+
+    def phases(k: int) -> Phases:
+        readings = {**world.draws, "serial": k}
+        return tuple((mode, int(evaluate(e, readings))) for mode, e in f.path.phases)
+
+    return Sessions(world.count, lambda k: world.start + k * world.gap, phases)
+
+
+# ----------------------------------------------------------------------------- text
+
+
+def state_text(s: State) -> str:
+    """A state as a Lean term."""
+    runs = ", ".join(map(_run_text, s.runs))
+    waiting = ", ".join(map(_phases_text, s.waiting))
+    registers = ", ".join(map(str, s.registers))
+    return (
+        f"⟨{s.now}, {s.arrived}, {s.served}, [{runs}], [{waiting}], {s.ticket}, {s.joined}, [{registers}]⟩"
+    )
+
+
+def _run_text(r: Run) -> str:
+    decoding = "true" if r.decoding else "false"
+    return f"⟨{r.ticket}, {r.joined}, {decoding}, {r.remaining}, {_phases_text(r.later)}⟩"
+
+
+def _phases_text(phases: Phases) -> str:
+    return "[" + ", ".join(f".{mode} {tokens}" for mode, tokens in phases) + "]"
