@@ -125,7 +125,7 @@ class Translator:
 
     readings: Mapping[str, Linear]
     side: list[Formula] = field(factory=list)
-    _names: Iterator[int] = field(factory=count)
+    _names: Iterator[int] = field(factory=lambda: count(), alias="names")
 
     def truth(self, e: Expr) -> Formula:
         """`e` where the language wants a test."""
@@ -179,8 +179,8 @@ class Translator:
             case Func(function="min" | "max" as kind, arguments=(a, b)):
                 return self._extreme(kind, self.number(a), self.number(b))
             case Func(function="abs", arguments=(a,)):
-                value = self.number(a)
-                return self._extreme("max", value, value.times(-1))
+                inside = self.number(a)
+                return self._extreme("max", inside, inside.times(-1))
             case Func(function="ceil" | "floor" as kind, arguments=(a,)):
                 return self._rounded(kind, self.number(a))
         return self.readings[spelling(e)]
@@ -306,6 +306,9 @@ def _without(known: Sequence[Linear], keep: str) -> list[Linear] | None:
     """What is left when every variable but `keep` is gone; None when it is a contradiction."""
     rows = _tight(known, keep)
     while rows is not None:
+        if (solved := _solve(rows, keep)) is not None:
+            rows = _tight(solved, keep)
+            continue
         names = {n for r in rows for n in r.factors if n != keep}
         if not names:
             return rows
@@ -322,6 +325,25 @@ def _without(known: Sequence[Linear], keep: str) -> list[Linear] | None:
             raise NotLinear
         rows = _tight(rest, keep)
     return None
+
+
+def _solve(rows: Sequence[Linear], keep: str) -> list[Linear] | None:
+    """The rows without a variable that one of their equations gives; None if no equation does."""
+    known = {tuple(sorted(r.factors.items())): r for r in rows}
+    for r in rows:
+        opposite = known.get(tuple(sorted((n, -f) for n, f in r.factors.items())))
+        if opposite is None or opposite.constant != -r.constant:
+            continue
+        for name, factor in sorted(r.factors.items()):
+            if abs(factor) == 1 and name != keep:
+                value = (variable(name).times(factor) - r).times(factor)
+                return [_replaced(x, name, value) for x in rows if x is not r and x is not opposite]
+    return None
+
+
+def _replaced(x: Linear, name: str, value: Linear) -> Linear:
+    factor = x.factors.get(name)
+    return x if factor is None else x - variable(name).times(factor) + value.times(factor)
 
 
 def _tight(rows: Sequence[Linear], keep: str) -> list[Linear] | None:

@@ -16,7 +16,7 @@ from serq.lean.terms import Reader, as_number, scaled
 from serq.lean.sessions import Path as SessionPath
 from serq.diagnostics import Sink
 
-MODULES = ("Model", "Lemmas", "States", "Schemes", "Witness")
+MODULES = ("Model", "Lemmas", "Schemes")
 """The files of the package that are written by hand, each after those it imports."""
 
 

@@ -75,7 +75,7 @@ def emit(program: Program, prove: bool = False) -> Emitted:
         return Emitted(text.stem, text.alone(("Model",), []), text.statements(), None, tuple(verdicts))
     module = "\n\n".join([
         "module",
-        f"public import Serq.Witness\npublic import Serq.Generated.{lean_name(text.stem)}",
+        f"public import Serq.Schemes\npublic import Serq.Generated.{lean_name(text.stem)}",
         doc_comment(
             f"Proofs of the claims of {text.source}.\nWritten by `serq emit-lean --prove`; nothing here "
             "has to be believed, for Lean checks it.", "/-!",
@@ -137,15 +137,16 @@ class _Prover:
         return chosen
 
     def _facts(self, stated: Stated) -> list[Fact]:
-        """Everything that the general theorems say here, the least known first to be left out."""
+        """Everything that the general theorems say here, in the order in which it is left out if it can be."""
         f = self.fragment
-        found: list[Fact | None] = []
-        for claimed in (*_rates(stated.claim.value, self._variables()), None):
-            found.append(about.token_rate(f, self.costs, claimed))
-        found.append(about.backlog(f, self.costs))
-        found.append(about.work_conservation(f))
-        facts = {fact.name: fact for fact in found if fact is not None}
-        return [*facts.values(), *reversed(about.base_facts(f, self._most(stated)))]
+        rates = (*_rates(stated.claim.value, self._variables()), None)
+        found = [
+            about.backlog(f, self.costs),
+            *reversed(about.base_facts(f, self._most(stated))),
+            *(about.token_rate(f, self.costs, claimed) for claimed in rates),
+            about.work_conservation(f),
+        ]
+        return list({fact.name: fact for fact in found if fact is not None}.values())
 
     def _variables(self) -> dict[str, Linear]:
         f, v = self.fragment, variable
@@ -368,7 +369,7 @@ def _arrive(f: Fragment) -> str:
             return "fun _ => rfl"
         case "batch":
             return "⟨rfl, fun _ => rfl⟩"
-    apart = "fun k => by dsimp only; rw [Nat.add_mul]; omega"
+    apart = "fun k => apart _ _ (by decide) k"
     return f"⟨rfl, {apart}⟩" if f.arrivals.from_0 else apart
 
 
