@@ -214,12 +214,11 @@ class Costs:
         if claimed <= 0:
             return None
         t = variable("batch.tokens")
-        if self.duration is not None:
-            if follows(at_most(t.times(claimed), self.duration), self.possible):
-                return claimed, "omega"
-        if self.by_tokens and self.fragment.budget <= MOST_TOKENS:
-            if all(n * claimed <= self.exact(n) for n in range(1, self.fragment.budget + 1)):
-                return claimed, "decide"
+        if self.duration is not None and follows(at_most(t.times(claimed), self.duration), self.possible):
+            return claimed, "omega"
+        one_by_one = self.by_tokens and self.fragment.budget <= MOST_TOKENS
+        if one_by_one and all(n * claimed <= self.exact(n) for n in range(1, self.fragment.budget + 1)):
+            return claimed, "decide"
         return None
 
     def surplus(self, work: int, gap: int) -> int | None:
@@ -326,6 +325,7 @@ def backlog(f: Fragment, costs: Costs) -> Fact | None:
     return Fact(
         "backlog", "backlog", f"i.arrived * {gap * work} ≤ i.served * {gap} + {bound}",
         f"_root_.Serq.backlog (V := {work}) (gap := {gap}) (E := {surplus}) (K := {bound}) proper lengths\n"
-        f"    serves rfl (fun _ h => h.1) same (by decide)\n    {full}\n    {part}\n    (by decide) (by decide)",
+        f"    serves rfl (fun _ h => h.1) same (by decide)\n"
+        f"    {full}\n    {part}\n    (by decide) (by decide)",
         at_most(v("arrived").times(gap * work), v("served").times(gap) + number(bound)),
     )  # fmt: skip

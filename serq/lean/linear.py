@@ -16,7 +16,6 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import reduce
-from itertools import count
 from typing import TypeAlias, Union
 
 from attrs import define, field, frozen
@@ -124,8 +123,8 @@ class Translator:
     """Translates expressions. side: what is true of the variables that it has brought in."""
 
     readings: Mapping[str, Linear]
-    side: list[Formula] = field(factory=list)
-    _names: Iterator[int] = field(factory=lambda: count(), alias="names")
+    side: list[Formula] = field(factory=lambda: [])
+    fresh: int = 0
 
     def truth(self, e: Expr) -> Formula:
         """`e` where the language wants a test."""
@@ -191,7 +190,8 @@ class Translator:
         return b.times(a.constant) if not a.factors else a.times(b.constant)
 
     def _fresh(self) -> Linear:
-        return variable(f"?{next(self._names)}")
+        self.fresh += 1
+        return variable(f"?{self.fresh}")
 
     def _choice(self, condition: Formula, a: Linear, b: Linear) -> Linear:
         """A variable for `condition ? a : b`, counted in parts in which both are whole."""

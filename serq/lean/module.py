@@ -7,14 +7,13 @@ from functools import cache
 from importlib.resources import files
 from pathlib import Path, PurePath
 
-from serq.diagnostics import InternalError
+from serq.diagnostics import InternalError, Sink
 from serq.ir.program import Program
 from serq.lean.fragment import Arrivals, Fragment, Stated, read_fragment
 from serq.lean.names import doc_comment, fill_term, identifiers, lean_name
 from serq.lean.schedule import Clause, schedule_text
-from serq.lean.terms import Reader, as_number, scaled
 from serq.lean.sessions import Path as SessionPath
-from serq.diagnostics import Sink
+from serq.lean.terms import Reader, as_number, scaled
 
 MODULES = ("Model", "Lemmas", "Schemes")
 """The files of the package that are written by hand, each after those it imports."""
@@ -92,7 +91,8 @@ class Text:
     def claim_term(self, s: Stated) -> str:
         """What a claim says, as a term."""
         workload = self.restricted.get(s.claim.name, self.workload)
-        head = f"{s.quantifier} {lean_name(self.program)} {lean_name(workload)} fun {_used('i', s.proposition)} =>"
+        names = f"{lean_name(self.program)} {lean_name(workload)}"
+        head = f"{s.quantifier} {names} fun {_used('i', s.proposition)} =>"
         return fill_term(head, s.proposition, 4)
 
     def _program(self) -> str:
@@ -169,14 +169,26 @@ def arrivals_text(arrivals: Arrivals) -> str:
     return "(w.time 0 = 0 ∧ Apart w)" if arrivals.from_0 else "Apart w"
 
 
-@cache
+def module_stem(stem: str) -> str:
+    """The name of a program's modules and of their files, for a program in `stem`.sq."""
+    plain = re.sub(r"[^A-Za-z0-9_]", "_", stem)
+    return plain if lean_name(plain) == plain else f"program_{plain}"
+
+
 def module_text(name: str) -> str:
-    """A file of the package, as it is written by hand."""
-    shipped = files("serq.lean") / "package" / f"{name}.lean"
+    """A module of the package, as it is written by hand."""
+    return package_text(f"{name}.lean")
+
+
+@cache
+def package_text(name: str) -> str:
+    """A file of the package that is written by hand."""
+    shipped = files("serq.lean") / "package" / name
     if shipped.is_file():
         return shipped.read_text(encoding="utf-8")
     # Where serq runs from its sources the package lies beside it.
-    beside = Path(__file__).parents[2] / "lean_export" / "Serq" / f"{name}.lean"
+    package = Path(__file__).parents[2] / "lean_export"
+    beside = package / "Serq" / name if name.endswith(".lean") else package / name
     return beside.read_text(encoding="utf-8")
 
 

@@ -235,7 +235,7 @@ class _Walker:
         read = {x.name for x in walk(e) if isinstance(x, Attr)}
         notes = [Note(f"`{name}` is set here", at) for name, at in self.unknown.items() if name in read]
         if any(isinstance(x, Draw) for x in walk(e)):
-            notes.append(Note("a draw is a natural number here only inside `floor` or `ceil`"))
+            notes.append(Note("a draw of this law is a natural number only inside `floor` or `ceil`"))
         return None, tuple(notes)
 
     def _readings(self) -> dict[str, Term]:
@@ -251,6 +251,8 @@ class _Walker:
                 return self._drawn(f"{function}(~{law})")
             case Draw(law="bernoulli"):
                 return self._drawn("~bernoulli", most=1)
+            case Draw(law="poisson" | "binomial" | "geometric" as law):
+                return self._drawn(f"~{law}")
             case Func(arguments=arguments):
                 return evolve(e, arguments=tuple(self._known(x) for x in arguments))
             case Fold(terms=terms):

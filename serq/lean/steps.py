@@ -193,7 +193,7 @@ class Stepper:
                     steps = after
                 case Alone(after=after):
                     prefills = [r for r in sorted(f.rest, key=_standing) if not r.decoding]
-                    f = self._serve(f, lambda r: r in prefills[:1], _standing)
+                    f = self._serve(f, prefills[:1].__contains__, _standing)
                     steps = after
                 case Admit(only=only, condition=condition, after=after):
                     f = self._admit(f, only, condition)

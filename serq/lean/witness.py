@@ -36,9 +36,14 @@ class World:
 
 @frozen
 class Witness:
-    """steps: how many lead to the state. stops: states on the way, with their steps, the last included."""
+    """An iteration, and the way to it.
+
+    now: when it starts, on the program's clock. stops: states on the way, each with the steps from the
+    one before; the iteration starts in the last.
+    """
 
     world: World
+    now: float
     stops: tuple[tuple[int, State], ...]
     iteration: Iteration
 
@@ -58,14 +63,14 @@ def find_witness(f: Fragment, stated: Stated, wanted: bool) -> Witness | None:
 
 
 def _walk(f: Fragment, stepper: Stepper, world: World, claim: Expr, wanted: bool) -> Witness | None:
-    sessions = sessions_of(f, world)
     states: list[State] = []
-    for s, iteration in stepper.states(sessions):
+    for s, iteration in stepper.states(sessions_of(f, world)):
         states.append(s)
         if iteration is not None and bool(evaluate(claim, claim_readings(f, iteration))) == wanted:
             # Sessions that come later change nothing of this.
             count = world.count if f.arrivals.kind == "batch" else s.arrived
-            return Witness(World(count, world.start, world.gap, world.draws), _stops(states), iteration)
+            sessions = World(count, world.start, world.gap, world.draws)
+            return Witness(sessions, iteration.now / f.ticks, _stops(states), iteration)
         if len(states) > MOST_STEPS:
             break
     return None
@@ -142,9 +147,7 @@ def state_text(s: State) -> str:
     runs = ", ".join(map(_run_text, s.runs))
     waiting = ", ".join(map(_phases_text, s.waiting))
     registers = ", ".join(map(str, s.registers))
-    return (
-        f"⟨{s.now}, {s.arrived}, {s.served}, [{runs}], [{waiting}], {s.ticket}, {s.joined}, [{registers}]⟩"
-    )
+    return f"⟨{s.now}, {s.arrived}, {s.served}, [{runs}], [{waiting}], {s.ticket}, {s.joined}, [{registers}]⟩"
 
 
 def _run_text(r: Run) -> str:

@@ -1,10 +1,12 @@
 module
 
-public import Serq.Witness
+public import Serq.Schemes
 public import Serq.Generated.dai_fastertransformer
 
 /-! Proofs of the claims of dai_fastertransformer.sq.
 Written by `serq emit-lean --prove`; nothing here has to be believed, for Lean checks it. -/
+
+set_option linter.unusedSimpArgs false
 
 public section
 
@@ -14,8 +16,7 @@ namespace Serq.Proofs.dai_fastertransformer
 @[expose] def world_not_work_conserving : Sessions := ⟨2, fun k => (k + 1) * 46750, fun _ =>
   [.prefill 290, .decode 990]⟩
 
-/-- `not_work_conserving` is true: after 11 steps, at 93500, the demand is 291 and 1 token is given.
--/
+/-- `not_work_conserving` is true: after 11 steps, at 93500, with demand 291 and tokens 1. -/
 theorem not_work_conserving : Claims.dai_fastertransformer.not_work_conserving := by
   have h0 : Reachable Claims.dai_fastertransformer.program world_not_work_conserving _ := .initial
   have h1 : Reachable Claims.dai_fastertransformer.program world_not_work_conserving ⟨93500, 2, 297,
@@ -46,36 +47,23 @@ theorem same : ∀ w, Claims.dai_fastertransformer.workload w → ∀ k, work (w
 
 end Facts
 
-theorem Facts.arrivals :
+theorem Facts.token_rate_4675_128 :
     EveryIteration Claims.dai_fastertransformer.program Claims.dai_fastertransformer.workload fun i
-      => i.arrived * 46750 ≤ i.now :=
-  _root_.Serq.arrivals (fun _ h => h.1) Facts.ordered
-
-theorem Facts.conservation :
-    EveryIteration Claims.dai_fastertransformer.program Claims.dai_fastertransformer.workload fun i
-      => i.served + i.demand ≤ i.arrived * 1280 :=
-  _root_.Serq.conservation Facts.proper Facts.lengths
-
-theorem Facts.counters :
-    EveryIteration Claims.dai_fastertransformer.program Claims.dai_fastertransformer.workload fun i
-      => 1 ≤ i.tokens ∧ i.tokens ≤ i.demand ∧ i.tokens = i.prefilled + i.decoders ∧ 0 ≤ i.prefilled
-      ∧ 0 ≤ i.decoders ∧ i.decoders ≤ i.residents ∧ 1 ≤ i.residents ∧ i.residents ≤ i.demand ∧ 0 ≤
-      i.waiting ∧ i.residents + i.waiting ≤ i.arrived ∧ 0 ≤ i.served ∧ 0 ≤ i.now :=
-  _root_.Serq.counters Facts.proper Facts.lengths
+      => i.served * 4675 ≤ 128 * i.now :=
+  _root_.Serq.token_rate (P := 4675) (Q := 128) Facts.proper Facts.lengths Facts.ordered (fun batch h => by
+    have h1 : batch.tokens ≤ 128 := h.budget
+    have ⟨h2, _, h3, h4, h5, h6, h7, h8, _⟩ := h
+    show batch.tokens * 4675 ≤ 128 * (1128 + 3547 * ceilDiv batch.tokens 128)
+    simp only [ceilDiv]
+    omega)
 
 /-- `token_rate` is true. -/
 theorem token_rate : Claims.dai_fastertransformer.token_rate := by
   intro w hw s hr hs
-  have h0 := Facts.arrivals w hw s hr hs
-  have h1 := Facts.conservation w hw s hr hs
-  have h2 := Facts.counters w hw s hr hs
+  have h0 := Facts.token_rate_4675_128 w hw s hr hs
   generalize iteration _ s = i at *
   show i.served * 4675 ≤ 128 * i.now
-  replace h0 : i.arrived * 46750 ≤ i.now := h0
-  replace h1 : i.served + i.demand ≤ i.arrived * 1280 := h1
-  replace h2 : 1 ≤ i.tokens ∧ i.tokens ≤ i.demand ∧ i.tokens = i.prefilled + i.decoders ∧ 0 ≤
-    i.prefilled ∧ 0 ≤ i.decoders ∧ i.decoders ≤ i.residents ∧ 1 ≤ i.residents ∧ i.residents ≤
-    i.demand ∧ 0 ≤ i.waiting ∧ i.residents + i.waiting ≤ i.arrived ∧ 0 ≤ i.served ∧ 0 ≤ i.now := h2
+  replace h0 : i.served * 4675 ≤ 128 * i.now := h0
   omega
 
 end Serq.Proofs.dai_fastertransformer

@@ -1,10 +1,12 @@
 module
 
-public import Serq.Witness
+public import Serq.Schemes
 public import Serq.Generated.dai_sarathi
 
 /-! Proofs of the claims of dai_sarathi.sq.
 Written by `serq emit-lean --prove`; nothing here has to be believed, for Lean checks it. -/
+
+set_option linter.unusedSimpArgs false
 
 public section
 
@@ -32,56 +34,72 @@ theorem same : ∀ w, Claims.dai_sarathi.workload w → ∀ k, work (w.phases k)
 
 end Facts
 
+theorem Facts.budget :
+    EveryIteration Claims.dai_sarathi.program Claims.dai_sarathi.workload fun i => i.tokens ≤ 128 :=
+  _root_.Serq.budget Facts.proper Facts.lengths
+
 theorem Facts.work_conservation :
     EveryIteration Claims.dai_sarathi.program Claims.dai_sarathi.workload fun i => i.tokens = 128 ∨
       i.tokens = i.demand :=
   _root_.Serq.work_conservation Facts.proper Facts.lengths Facts.serves
 
-theorem Facts.budget :
-    EveryIteration Claims.dai_sarathi.program Claims.dai_sarathi.workload fun i => i.tokens ≤ 128 :=
-  _root_.Serq.budget Facts.proper Facts.lengths
-
 /-- `work_conserving` is true. -/
 theorem work_conserving : Claims.dai_sarathi.work_conserving := by
   intro w hw s hr hs
-  have h0 := Facts.work_conservation w hw s hr hs
-  have h1 := Facts.budget w hw s hr hs
+  have h0 := Facts.budget w hw s hr hs
+  have h1 := Facts.work_conservation w hw s hr hs
   generalize iteration _ s = i at *
   show i.demand < 128 ∨ i.tokens = 128
-  replace h0 : i.tokens = 128 ∨ i.tokens = i.demand := h0
-  replace h1 : i.tokens ≤ 128 := h1
+  replace h0 : i.tokens ≤ 128 := h0
+  replace h1 : i.tokens = 128 ∨ i.tokens = i.demand := h1
   omega
 
-theorem Facts.arrivals :
-    EveryIteration Claims.dai_sarathi.program Claims.dai_sarathi.workload fun i => i.arrived * 46750
-      ≤ i.now :=
-  _root_.Serq.arrivals (fun _ h => h.1) Facts.ordered
-
-theorem Facts.conservation :
-    EveryIteration Claims.dai_sarathi.program Claims.dai_sarathi.workload fun i => i.served +
-      i.demand ≤ i.arrived * 1280 :=
-  _root_.Serq.conservation Facts.proper Facts.lengths
-
-theorem Facts.counters :
-    EveryIteration Claims.dai_sarathi.program Claims.dai_sarathi.workload fun i => 1 ≤ i.tokens ∧
-      i.tokens ≤ i.demand ∧ i.tokens = i.prefilled + i.decoders ∧ 0 ≤ i.prefilled ∧ 0 ≤ i.decoders ∧
-      i.decoders ≤ i.residents ∧ 1 ≤ i.residents ∧ i.residents ≤ i.demand ∧ 0 ≤ i.waiting ∧
-      i.residents + i.waiting ≤ i.arrived ∧ 0 ≤ i.served ∧ 0 ≤ i.now :=
-  _root_.Serq.counters Facts.proper Facts.lengths
+theorem Facts.token_rate_4675_128 :
+    EveryIteration Claims.dai_sarathi.program Claims.dai_sarathi.workload fun i => i.served * 4675 ≤
+      128 * i.now :=
+  _root_.Serq.token_rate (P := 4675) (Q := 128) Facts.proper Facts.lengths Facts.ordered (fun batch h => by
+    have h1 : batch.tokens ≤ 128 := h.budget
+    have ⟨h2, _, h3, h4, h5, h6, h7, h8, _⟩ := h
+    show batch.tokens * 4675 ≤ 128 * (1128 + 3547 * ceilDiv batch.tokens 128)
+    simp only [ceilDiv]
+    omega)
 
 /-- `token_rate` is true. -/
 theorem token_rate : Claims.dai_sarathi.token_rate := by
   intro w hw s hr hs
-  have h0 := Facts.arrivals w hw s hr hs
-  have h1 := Facts.conservation w hw s hr hs
-  have h2 := Facts.counters w hw s hr hs
+  have h0 := Facts.token_rate_4675_128 w hw s hr hs
   generalize iteration _ s = i at *
   show i.served * 4675 ≤ 128 * i.now
-  replace h0 : i.arrived * 46750 ≤ i.now := h0
-  replace h1 : i.served + i.demand ≤ i.arrived * 1280 := h1
-  replace h2 : 1 ≤ i.tokens ∧ i.tokens ≤ i.demand ∧ i.tokens = i.prefilled + i.decoders ∧ 0 ≤
-    i.prefilled ∧ 0 ≤ i.decoders ∧ i.decoders ≤ i.residents ∧ 1 ≤ i.residents ∧ i.residents ≤
-    i.demand ∧ 0 ≤ i.waiting ∧ i.residents + i.waiting ≤ i.arrived ∧ 0 ≤ i.served ∧ 0 ≤ i.now := h2
+  replace h0 : i.served * 4675 ≤ 128 * i.now := h0
+  omega
+
+theorem Facts.backlog :
+    EveryIteration Claims.dai_sarathi.program Claims.dai_sarathi.workload fun i => i.arrived *
+      59840000 ≤ i.served * 46750 + 7665455970 :=
+  _root_.Serq.backlog (V := 1280) (gap := 46750) (E := 5937250) (K := 7665455970) Facts.proper Facts.lengths
+    Facts.serves rfl (fun _ h => h.1) Facts.same (by decide)
+    (fun batch h hfull => by
+    have h1 : batch.tokens ≤ 128 := h.budget
+    have h0 : batch.tokens = 128 := hfull
+    have ⟨h2, _, h3, h4, h5, h6, h7, h8, _⟩ := h
+    show 1280 * (1128 + 3547 * ceilDiv batch.tokens 128) ≤ 46750 * batch.tokens
+    simp only [ceilDiv]
+    omega)
+    (fun batch h => by
+    have h1 : batch.tokens ≤ 128 := h.budget
+    have ⟨h2, _, h3, h4, h5, h6, h7, h8, _⟩ := h
+    show 1280 * (1128 + 3547 * ceilDiv batch.tokens 128) ≤ 46750 * batch.tokens + 5937250
+    simp only [ceilDiv]
+    omega)
+    (by decide) (by decide)
+
+/-- `bounded` is true. -/
+theorem bounded : Claims.dai_sarathi.bounded := by
+  intro w hw s hr hs
+  have h0 := Facts.backlog w hw s hr hs
+  generalize iteration _ s = i at *
+  show i.arrived * 1280 ≤ i.served + 165120
+  replace h0 : i.arrived * 59840000 ≤ i.served * 46750 + 7665455970 := h0
   omega
 
 end Serq.Proofs.dai_sarathi
