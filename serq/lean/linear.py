@@ -13,7 +13,7 @@ of its own between its two bounds.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import reduce
 from typing import TypeAlias, Union
@@ -123,7 +123,7 @@ class Translator:
     """Translates expressions. side: what is true of the variables that it has brought in."""
 
     readings: Mapping[str, Linear]
-    side: list[Formula] = field(factory=lambda: [])
+    side: list[Formula] = field(factory=list)
     fresh: int = 0
 
     def truth(self, e: Expr) -> Formula:
@@ -224,7 +224,7 @@ def _denominator(x: Linear) -> int:
     return reduce(math.lcm, (f.denominator for f in (*x.factors.values(), x.constant)), 1)
 
 
-_COMPARISONS = {
+_COMPARISONS: Mapping[str, Callable[[Linear, Linear], Formula]] = {
     "<": below,
     "<=": at_most,
     ">": lambda a, b: below(b, a),

@@ -12,8 +12,11 @@ from serq.lean.exact import evaluate
 from serq.lean.fragment import Fragment, Stated
 from serq.lean.steps import Iteration, Phases, Run, Sessions, State, Stepper
 
-MOST_STEPS = 400
-"""Steps of one run that are looked at; Lean takes some 20 a second in its slowest form."""
+FEW_STEPS, MOST_STEPS = 60, 400
+"""Steps of one run that are looked at, first and then; Lean takes some 20 a second in its slowest form."""
+
+MOST_STATES = 15_000
+"""States that are looked at for one claim."""
 
 MOST_SESSIONS = 60
 CHUNK = 50
@@ -55,14 +58,20 @@ class Witness:
 def find_witness(f: Fragment, stated: Stated, wanted: bool) -> Witness | None:
     """An iteration at which the claim is `wanted`, the first of the first run that has one."""
     stepper = Stepper(f)
-    for world in _worlds(f, stated):
-        found = _walk(f, stepper, world, stated.claim.value, wanted)
-        if found is not None:
-            return found
+    looked = 0
+    for limit in (FEW_STEPS, MOST_STEPS):
+        for world in _worlds(f, stated):
+            found, steps = _walk(f, stepper, world, stated.claim.value, wanted, limit)
+            looked += steps
+            if found is not None or looked > MOST_STATES:
+                return found
     return None
 
 
-def _walk(f: Fragment, stepper: Stepper, world: World, claim: Expr, wanted: bool) -> Witness | None:
+def _walk(
+    f: Fragment, stepper: Stepper, world: World, claim: Expr, wanted: bool, limit: int
+) -> tuple[Witness | None, int]:
+    """The witness of one run, and how many states were looked at."""
     states: list[State] = []
     for s, iteration in stepper.states(sessions_of(f, world)):
         states.append(s)
@@ -70,10 +79,10 @@ def _walk(f: Fragment, stepper: Stepper, world: World, claim: Expr, wanted: bool
             # Sessions that come later change nothing of this.
             count = world.count if f.arrivals.kind == "batch" else s.arrived
             sessions = World(count, world.start, world.gap, world.draws)
-            return Witness(sessions, iteration.now / f.ticks, _stops(states), iteration)
-        if len(states) > MOST_STEPS:
+            return Witness(sessions, iteration.now / f.ticks, _stops(states), iteration), len(states)
+        if len(states) > limit:
             break
-    return None
+    return None, len(states)
 
 
 def _stops(states: list[State]) -> tuple[tuple[int, State], ...]:
@@ -117,14 +126,21 @@ def _worlds(f: Fragment, stated: Stated) -> Iterator[World]:
 
 
 def _draws(f: Fragment, stated: Stated) -> Iterator[dict[str, int]]:
-    """Some values of the draws that the claim speaks of."""
+    """Some values of the draws that the claim speaks of: all large or all small, then mixed."""
     variables = f.path.variables
-    values = sorted({1, 2, 3, 5, f.budget - 1, f.budget, f.budget + 1, 3 * f.budget, 0} - {-1})
-    choices: list[dict[str, int]] = [{}]
-    for v in variables:
-        allowed = [x for x in values if v.most is None or x <= v.most]
-        choices = [{**c, v.name: x} for c in choices for x in allowed][:200]
+    values = [3 * f.budget, 1, f.budget + 1, 0, f.budget, 2, 5, max(0, f.budget - 1), 3]
+    choices = [{v.name: value for v in variables} for value in values]
+    for single in variables:
+        choices += [{v.name: 1 if v is single else 3 * f.budget for v in variables}]
+        choices += [{v.name: 3 * f.budget if v is single else 1 for v in variables}]
+    limits = {v.name: v.most for v in variables if v.most is not None}
+    seen = set()
     for choice in choices:
+        choice = {name: min(value, limits.get(name, value)) for name, value in choice.items()}
+        key = tuple(choice.values())
+        if key in seen:
+            continue
+        seen.add(key)
         if stated.given is None or evaluate(stated.given.expr, {**choice, "serial": 0}):
             yield choice
 
