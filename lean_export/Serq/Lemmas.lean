@@ -35,7 +35,8 @@ theorem demandOf_append (p : Program) (xs ys : List Run) :
     demandOf p (xs ++ ys) = demandOf p xs + demandOf p ys := by
   simp [demandOf]
 
-theorem tokensOf_append (xs ys : List (Run × Nat)) : tokensOf (xs ++ ys) = tokensOf xs + tokensOf ys := by
+theorem tokensOf_append (xs ys : List (Run × Nat)) :
+    tokensOf (xs ++ ys) = tokensOf xs + tokensOf ys := by
   simp [tokensOf]
 
 theorem leftOf_perm {xs ys : List Run} (h : xs.Perm ys) : leftOf xs = leftOf ys :=
@@ -65,7 +66,8 @@ theorem workOf_eq (V : Nat) (xs : List (List Phase)) (h : ∀ x ∈ xs, work x =
     simp only [workOf, List.map_cons, List.sum_cons, List.length_cons, Nat.add_mul] at *
     omega
 
-theorem leftOf_le (V : Nat) (rs : List Run) (h : ∀ r ∈ rs, r.left ≤ V) : leftOf rs ≤ rs.length * V := by
+theorem leftOf_le (V : Nat) (rs : List Run) (h : ∀ r ∈ rs, r.left ≤ V) :
+    leftOf rs ≤ rs.length * V := by
   induction rs with
   | nil => simp [leftOf]
   | cons r rs ih =>
@@ -224,7 +226,8 @@ theorem pass_given (p : Program) (test : Run → Bool) (left : Nat) (rs : List R
 /-- Either the budget is spent, or everyone who passes the test has all that it could take. -/
 theorem pass_greedy (p : Program) (test : Run → Bool) (left : Nat) (rs : List Run) :
     tokensOf (pass p test left rs).1 = left ∨
-      (∀ x ∈ (pass p test left rs).1, x.2 = want p x.1) ∧ ∀ r ∈ (pass p test left rs).2, test r = false := by
+      (∀ x ∈ (pass p test left rs).1, x.2 = want p x.1) ∧
+        ∀ r ∈ (pass p test left rs).2, test r = false := by
   induction rs generalizing left with
   | nil => right; simp [pass]
   | cons r rs ih =>
@@ -483,7 +486,8 @@ theorem State.Holds.come {s : State} {total count : Nat} (h : s.Holds p most tot
     · exact h.slots
     · simp [hc]
 
-theorem State.come_runs_length {s : State} {c : Nat} (hc : p.slots = some c) (xs : List (List Phase)) :
+theorem State.come_runs_length {s : State} {c : Nat} (hc : p.slots = some c)
+    (xs : List (List Phase)) :
     (s.come p xs).runs = s.runs := by
   simp [State.come, hc]
 
@@ -509,7 +513,8 @@ theorem State.Holds.form (hp : p.Proper) {s : State} {total count : Nat}
     (h : s.Holds p most total count) : (s.form p).Sound p most s := by
   refine form_keeps (Forming.Sound p most s) (fun f test keys hf => hf.serve hp test keys)
     (fun f only phases others hw hf h => h.admitOne hp only hw hf)
-    (fun f registers h => ⟨h.budget, h.runs, h.waiting, h.given, h.total, h.count, h.slots, h.free⟩) _ _ ?_
+    (fun f registers h =>
+      ⟨h.budget, h.runs, h.waiting, h.given, h.total, h.count, h.slots, h.free⟩) _ _ ?_
   exact ⟨by simp [tokensOf], by simpa [Forming.runs] using h.runs, h.waiting, by simp,
     by simp [Forming.runs], by simp [Forming.runs], by simpa [Forming.runs] using h.slots, h.free⟩
 
@@ -517,7 +522,8 @@ theorem State.Holds.form (hp : p.Proper) {s : State} {total count : Nat}
 
 theorem unfinished_left (batch : List (Run × Nat)) (rest : List Run)
     (h : ∀ x ∈ batch, x.2 ≤ x.1.remaining) :
-    leftOf (((batch.map fun x : Run × Nat => x.1.after x.2).filter fun r : Run => decide (r.remaining ≠ 0)) ++ rest)
+    leftOf (((batch.map fun x : Run × Nat => x.1.after x.2).filter
+        fun r : Run => decide (r.remaining ≠ 0)) ++ rest)
       + workOf ((((batch.filter fun x : Run × Nat => decide (x.2 = x.1.remaining)).map
           fun x => (x.1.ticket, x.1.later))).map (·.2))
       + tokensOf batch = leftOf (batch.map (·.1) ++ rest) := by
@@ -528,17 +534,20 @@ theorem unfinished_left (batch : List (Run × Nat)) (rest : List Run)
     have ih := ih fun y hy => h y (by simp [hy])
     by_cases hz : x.2 = x.1.remaining
     · simp only [List.map_cons, List.filter_cons, hz, ne_eq, not_true, decide_false, decide_true,
-        if_true, List.cons_append, leftOf, workOf, tokensOf, List.sum_cons, Run.left, Run.after, Nat.sub_self] at *
+        if_true, List.cons_append, leftOf, workOf, tokensOf, List.sum_cons, Run.left, Run.after,
+        Nat.sub_self] at *
       simp only [Bool.false_eq_true, if_false]
       omega
     · have h0 : x.1.remaining - x.2 ≠ 0 := by omega
       simp only [List.map_cons, List.filter_cons, h0, hz, ne_eq, not_false_eq_true, decide_false,
-        decide_true, if_true, List.cons_append, leftOf, workOf, tokensOf, List.sum_cons, Run.left, Run.after] at *
+        decide_true, if_true, List.cons_append, leftOf, workOf, tokensOf, List.sum_cons, Run.left,
+        Run.after] at *
       simp only [Bool.false_eq_true, if_false]
       omega
 
 theorem unfinished_length (batch : List (Run × Nat)) (rest : List Run) :
-    (((batch.map fun x : Run × Nat => x.1.after x.2).filter fun r : Run => decide (r.remaining ≠ 0)) ++ rest).length
+    (((batch.map fun x : Run × Nat => x.1.after x.2).filter
+        fun r : Run => decide (r.remaining ≠ 0)) ++ rest).length
       + (((batch.filter fun x : Run × Nat => decide (x.2 = x.1.remaining)).map
           fun x => (x.1.ticket, x.1.later))).length ≤ (batch.map (·.1) ++ rest).length := by
   induction batch with
@@ -567,7 +576,8 @@ theorem Forming.Sound.unfinished_sized {s : State} {f : Forming} (h : f.Sound p 
   rcases List.mem_append.mp hr with hr | hr
   · simp only [List.mem_filter, List.mem_map, decide_eq_true_eq] at hr
     obtain ⟨⟨x, hx, rfl⟩, h0⟩ := hr
-    have hs := h.runs x.1 (by simp only [Forming.runs, List.mem_append, List.mem_map]; exact .inl ⟨x, hx, rfl⟩)
+    have hs := h.runs x.1 (by
+      simp only [Forming.runs, List.mem_append, List.mem_map]; exact .inl ⟨x, hx, rfl⟩)
     refine ⟨by simp only [Run.after] at *; omega, hs.later, fun m hm => ?_⟩
     have := hs.bounded m hm
     simp only [Run.left, Run.after] at *; omega
@@ -578,7 +588,8 @@ theorem Forming.Sound.finished_sized {s : State} {f : Forming} (h : f.Sound p mo
   intro x hx
   simp only [Forming.finished, List.mem_map, List.mem_filter] at hx
   obtain ⟨y, ⟨hy, _⟩, rfl⟩ := hx
-  have hs := h.runs y.1 (by simp only [Forming.runs, List.mem_append, List.mem_map]; exact .inl ⟨y, hy, rfl⟩)
+  have hs := h.runs y.1 (by
+    simp only [Forming.runs, List.mem_append, List.mem_map]; exact .inl ⟨y, hy, rfl⟩)
   refine ⟨hs.later, fun m hm => ?_⟩
   have := hs.bounded m hm
   simp only [Run.left] at *; omega
@@ -636,7 +647,8 @@ theorem State.Sound.after (hw : ∀ k, Sized most (w.phases k)) {s : State} (h :
       rw [State.come_arrived]
       simp only [State.join, State.come_arrived]; omega
 
-theorem empty_of_tokens {s : State} {f : Forming} (hf : f.Sound p most s) (h0 : tokensOf f.batch = 0) :
+theorem empty_of_tokens {s : State} {f : Forming} (hf : f.Sound p most s)
+    (h0 : tokensOf f.batch = 0) :
     f.batch = [] := by
   cases hb : f.batch with
   | nil => rfl
@@ -661,8 +673,9 @@ theorem State.Sound.wait (hw : ∀ k, Sized most (w.phases k)) {s : State} (h : 
   have hx : ∀ x ∈ [w.phases s.arrived], Sized most x := by simpa using hw s.arrived
   unfold State.wait
   split
-  · have come := State.Holds.come (s := { s with now := w.time s.arrived, arrived := s.arrived + 1 })
-      (p := p) (most := most) ⟨h.holds.runs, h.holds.waiting, rfl, Nat.le_refl _, h.holds.slots, h.holds.free⟩ hx
+  · have come := State.Holds.come (p := p) (most := most)
+      (s := { s with now := w.time s.arrived, arrived := s.arrived + 1 })
+      ⟨h.holds.runs, h.holds.waiting, rfl, Nat.le_refl _, h.holds.slots, h.holds.free⟩ hx
     refine ⟨?_, ?_, ⟨come.runs, come.waiting, ?_, ?_, come.slots, come.free⟩⟩
     · rw [State.come_arrived]; simp only; omega
     · rw [State.come_arrived, State.come_served]; simp only; omega

@@ -214,7 +214,8 @@ def pass (p : Program) (test : Run → Bool) : (left : Nat) → List Run → Lis
       (others.1, r :: others.2)
 
 /-- Serve, of the runs without tokens, those that pass a test. -/
-def Forming.serve (p : Program) (test : Run → Bool) (keys : Run → List Int) (f : Forming) : Forming :=
+def Forming.serve (p : Program) (test : Run → Bool) (keys : Run → List Int) (f : Forming) :
+    Forming :=
   let served := pass p test f.left (sort keys f.rest)
   { f with
     left := f.left - tokensOf served.1
@@ -330,7 +331,8 @@ def Forming.finished (f : Forming) : List (Nat × List Phase) :=
   (f.batch.filter fun x => x.2 = x.1.remaining).map fun x => (x.1.ticket, x.1.later)
 
 /-- A run after `n` of its tokens. -/
-def Run.after (r : Run) (n : Nat) : Run := ⟨r.ticket, r.joined, r.decoding, r.remaining - n, r.later⟩
+def Run.after (r : Run) (n : Nat) : Run :=
+  ⟨r.ticket, r.joined, r.decoding, r.remaining - n, r.later⟩
 
 /-- The runs that a batch leaves unfinished. -/
 def Forming.unfinished (f : Forming) : List Run :=
@@ -442,6 +444,29 @@ instance (p : Program) (s : State) : Decidable (Starts p s) := inferInstanceAs (
 this kind. -/
 def EveryIteration (p : Program) (workload : Sessions → Prop) (claim : Iteration → Prop) : Prop :=
   ∀ w, workload w → ∀ s, Reachable p w s → Starts p s → claim (iteration p s)
+
+/-- What a claim at the end reads. -/
+structure Ending where
+  /-- When the last session ended, in ticks. -/
+  now : Int
+  /-- Sessions that came and ended. -/
+  sessions : Int
+  /-- Tokens given. -/
+  served : Int
+deriving DecidableEq
+
+def ending (s : State) : Ending := ⟨s.now, s.arrived, s.served⟩
+
+/-- Everybody has come and ended. -/
+def State.Ended (w : Sessions) (s : State) : Prop :=
+  s.arrived = w.count ∧ s.runs = [] ∧ s.waiting = []
+
+instance (w : Sessions) (s : State) : Decidable (s.Ended w) :=
+  inferInstanceAs (Decidable (_ ∧ _ ∧ _))
+
+/-- `claim` is true at the end of every run of the program that ends, with sessions of this kind. -/
+def AtEnd (p : Program) (workload : Sessions → Prop) (claim : Ending → Prop) : Prop :=
+  ∀ w, workload w → ∀ s, Reachable p w s → s.Ended w → claim (ending s)
 
 /-- `claim` is true at the start of some iteration, in some run of the program with sessions of
 this kind. -/

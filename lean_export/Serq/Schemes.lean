@@ -14,7 +14,7 @@ from some of them by linear arithmetic.
 
 namespace Serq
 
-/-- What the sessions of a workload run: lengths above 0, at most `most` tokens each if it is given. -/
+/-- What the sessions of a workload run: lengths above 0, and no more than `most` in all. -/
 def Lengths (most : Option Nat) (workload : Sessions → Prop) : Prop :=
   ∀ w, workload w → ∀ k, Sized most (w.phases k)
 
@@ -48,7 +48,8 @@ theorem SomeIteration.refutes {P : Iteration → Prop} (h : SomeIteration p work
 
 /-! ## The shape of a batch -/
 
-theorem tokens_le_demand (p : Program) (batch : List (Run × Nat)) (h : ∀ x ∈ batch, x.2 ≤ want p x.1) :
+theorem tokens_le_demand (p : Program) (batch : List (Run × Nat))
+    (h : ∀ x ∈ batch, x.2 ≤ want p x.1) :
     tokensOf batch ≤ demandOf p (batch.map (·.1)) := by
   induction batch with
   | nil => simp [tokensOf]
@@ -57,7 +58,8 @@ theorem tokens_le_demand (p : Program) (batch : List (Run × Nat)) (h : ∀ x �
     have := ih fun y hy => h y (by simp [hy])
     simp only [tokensOf, demandOf, List.map_cons, List.sum_cons] at *; omega
 
-theorem tokens_eq_demand (p : Program) (batch : List (Run × Nat)) (h : ∀ x ∈ batch, x.2 = want p x.1) :
+theorem tokens_eq_demand (p : Program) (batch : List (Run × Nat))
+    (h : ∀ x ∈ batch, x.2 = want p x.1) :
     tokensOf batch = demandOf p (batch.map (·.1)) := by
   induction batch with
   | nil => simp [tokensOf, demandOf]
@@ -74,7 +76,8 @@ theorem tokens_split (p : Program) (batch : List (Run × Nat))
   | cons x xs ih =>
     have hx := h x (by simp)
     have := ih fun y hy => h y (by simp [hy])
-    simp only [tokensOf, prefilledOf, decodersOf, List.map_cons, List.sum_cons, List.countP_cons] at *
+    simp only [tokensOf, prefilledOf, decodersOf, List.map_cons, List.sum_cons,
+      List.countP_cons] at *
     cases hd : x.1.decoding with
     | true =>
       have := want_decode (p := p) hd
@@ -130,7 +133,8 @@ theorem counters (hp : p.Proper) (hl : Lengths most workload) :
   have h7 : 1 ≤ (s.form p).runs.length := by
     cases hb : (s.form p).batch with
     | nil => simp [Starts, hb, tokensOf] at hs
-    | cons x xs => simp only [Forming.runs, hb, List.map_cons, List.cons_append, List.length_cons]; omega
+    | cons x xs =>
+      simp only [Forming.runs, hb, List.map_cons, List.cons_append, List.length_cons]; omega
   simp only [Starts] at hs
   simp only [iteration, demandOf] at *
   omega
@@ -218,7 +222,8 @@ end Schedule.Serves
 def Forming.Spent (p : Program) (seen : Running → Run → Prop) (f : Forming) : Prop :=
   f.left = 0 ∨ (∀ x ∈ f.batch, x.2 = want p x.1) ∧ ∀ r ∈ f.rest, ¬ seen f.running r
 
-theorem Forming.serve_running (p : Program) (test : Run → Bool) (keys : Run → List Int) (f : Forming) :
+theorem Forming.serve_running (p : Program) (test : Run → Bool) (keys : Run → List Int)
+    (f : Forming) :
     (f.serve p test keys).running = f.running := by
   have h := f.serve_runs p test keys
   simp only [Forming.running, h.length_eq, h.countP_eq]
@@ -249,7 +254,8 @@ theorem Forming.Spent.mono {seen seen' : Running → Run → Prop} {f : Forming}
     (hi : ∀ r, seen' f.running r → seen f.running r) : f.Spent p seen' :=
   h.imp id fun h => ⟨h.1, fun r hr hs => h.2 r hr (hi r hs)⟩
 
-theorem Forming.Spent.admit {c : Prop} {only : Running → Run → Bool} (ho : c → ∀ v r, only v r = true)
+theorem Forming.Spent.admit {c : Prop} {only : Running → Run → Bool}
+    (ho : c → ∀ v r, only v r = true)
     (condition : Plan → Bool) (ws : List (List Phase)) {f : Forming}
     (h : f.Spent p fun _ _ => c) : (f.admit p only condition ws).Spent p fun _ _ => c := by
   induction ws generalizing f with
@@ -299,9 +305,11 @@ theorem form_serves (schedule : Schedule) {seen : Running → Run → Prop} (hs 
 
 theorem greedy_state (hs : p.schedule.Serves fun _ _ => False) (hp : p.Proper) {s : State}
     {total count : Nat} (h : s.Holds p most total count) :
-    tokensOf (s.form p).batch = p.budget ∨ tokensOf (s.form p).batch = demandOf p (s.form p).runs := by
+    tokensOf (s.form p).batch = p.budget ∨
+      tokensOf (s.form p).batch = demandOf p (s.form p).runs := by
   have hb := (h.form hp).budget
-  have hq : (s.form p).Spent p fun _ _ => True := form_serves p.schedule hs (.inr ⟨by simp, by simp⟩)
+  have hq : (s.form p).Spent p fun _ _ => True :=
+    form_serves p.schedule hs (.inr ⟨by simp, by simp⟩)
   rcases hq with h0 | ⟨h1, h2⟩
   · left; omega
   · right
@@ -430,7 +438,8 @@ structure Possible (p : Program) (b : Batch) : Prop where
   slots : ∀ c : Nat, p.slots = some c → b.running ≤ c
 
 /-- What is true of the numbers from 0 to `most`, one by one. -/
-theorem one_by_one {P : Int → Prop} (most : Nat) (h : ∀ n : Fin (most + 1), P (n.val : Int)) (t : Int)
+theorem one_by_one {P : Int → Prop} (most : Nat) (h : ∀ n : Fin (most + 1), P (n.val : Int))
+    (t : Int)
     (h1 : 1 ≤ t) (h2 : t ≤ most) : P t := by
   have := h ⟨t.toNat, by omega⟩
   rwa [show ((t.toNat : Nat) : Int) = t from Int.toNat_of_nonneg (by omega)] at this
@@ -446,7 +455,8 @@ theorem duration_of (hp : p.Proper) {s : State} {f : Forming} (hf : f.Sound p mo
   have h7 : 1 ≤ f.runs.length := by
     cases hb : f.batch with
     | nil => simp [hb, tokensOf] at h0
-    | cons x xs => simp only [Forming.runs, hb, List.map_cons, List.cons_append, List.length_cons]; omega
+    | cons x xs =>
+      simp only [Forming.runs, hb, List.map_cons, List.cons_append, List.length_cons]; omega
   exact h { tokens := tokensOf f.batch, prefilled := prefilledOf f.batch
             decoding := decodersOf f.batch, running := f.runs.length
             waiting := f.waiting.length, registers := f.registers }
@@ -468,41 +478,61 @@ theorem Reachable.keeps {w : Sessions} (I : State → Prop) (h0 : I (Serq.initia
   | initial => exact h0
   | next hr hn ih => exact hs _ _ hr ih hn
 
-/-- If no batch takes less than `P` ticks for every `Q` of its tokens, all of them do not. -/
-theorem token_rate {P Q : Nat} (hp : p.Proper) (hl : Lengths most workload) (ho : Ordered workload)
-    (hc : ∀ b, Possible p b → b.tokens * P ≤ Q * p.execute b) :
-    EveryIteration p workload fun i => i.served * P ≤ Q * i.now := by
-  intro w hw s hr _
+theorem Reachable.rate {P Q : Nat} (hp : p.Proper) {w : Sessions}
+    (hl : ∀ k, Sized most (w.phases k))
+    (ho : (∀ k, w.time k < w.time (k + 1)) ∨ ∀ k, w.time k = 0)
+    (hc : ∀ b, Possible p b → b.tokens * P ≤ Q * p.execute b) {s : State} (hr : Reachable p w s) :
+    (s.served : Int) * P ≤ Q * (s.now : Int) := by
   refine hr.keeps (fun s => (s.served : Int) * P ≤ Q * (s.now : Int)) ?_ (fun s t hr ih hn => ?_)
   · show ((Serq.initial p w).served : Int) * P ≤ Q * ((Serq.initial p w).now : Int)
     rw [Serq.initial, State.come_served, State.come_now]; simp
-  · have timely := hr.timely (ho w hw)
+  · have timely := hr.timely ho
     dsimp only at ih ⊢
     rcases next_cases hn with ⟨_, ha, rfl⟩ | ⟨h0, hd, rfl⟩
     · rw [State.wait_served, State.wait_now]
       refine Int.le_trans ih (Int.mul_le_mul_of_nonneg_left ?_ (Int.natCast_nonneg _))
       rcases timely.future with h | h <;> omega
     · rw [State.after_served, State.after_now]
-      have hf := (hr.sound hp (hl w hw)).holds.form hp
+      have hf := (hr.sound hp hl).holds.form hp
       have := duration_of (P := fun t d => t * P ≤ Q * d) hp hf h0 hc
       have hn : (((s.form p).duration p).toNat : Int) = (s.form p).duration p :=
         Int.toNat_of_nonneg (Int.le_of_lt hd)
       rw [Int.natCast_add, Int.natCast_add, hn, Int.add_mul, Int.mul_add]
       exact Int.add_le_add ih this
 
+/-- If no batch takes less than `P` ticks for every `Q` of its tokens, all of them do not. -/
+theorem token_rate {P Q : Nat} (hp : p.Proper) (hl : Lengths most workload) (ho : Ordered workload)
+    (hc : ∀ b, Possible p b → b.tokens * P ≤ Q * p.execute b) :
+    EveryIteration p workload fun i => i.served * P ≤ Q * i.now :=
+  fun w hw _ hr _ => hr.rate hp (hl w hw) (ho w hw) hc
+
+/-- The same where a unit of the clock is `ticks`. -/
+theorem token_rate_in_ticks {P Q ticks : Nat} {execute : Batch → Int}
+    (he : ∀ b, p.execute b = execute b * ticks) (hp : p.Proper) (hl : Lengths most workload)
+    (ho : Ordered workload) (hc : ∀ b, Possible p b → b.tokens * P ≤ Q * execute b) :
+    EveryIteration p workload fun i => i.served * P * ticks ≤ Q * i.now := by
+  refine (token_rate (P := P * ticks) (Q := Q) hp hl ho fun b h => ?_).imp fun i h => ?_
+  · have := Int.mul_le_mul_of_nonneg_right (hc b h) (Int.natCast_nonneg ticks)
+    rw [he, Int.natCast_mul]
+    grind
+  · rw [Int.natCast_mul] at h
+    grind
+
 /-! ## Arrivals -/
+
+theorem Reachable.punctual {gap : Nat} {w : Sessions} (hw : Renewal gap w)
+    (ho : (∀ k, w.time k < w.time (k + 1)) ∨ ∀ k, w.time k = 0) {s : State}
+    (hr : Reachable p w s) : s.arrived * gap ≤ s.now := by
+  rcases Nat.eq_zero_or_pos s.arrived with h | h
+  · simp [h]
+  · have := (hr.timely ho).past (s.arrived - 1) (by omega)
+    rwa [hw, show s.arrived - 1 + 1 = s.arrived by omega] at this
 
 /-- Nobody comes before time. -/
 theorem arrivals {gap : Nat} (hw : ∀ w, workload w → Renewal gap w) (ho : Ordered workload) :
     EveryIteration p workload fun i => i.arrived * gap ≤ i.now := by
   intro w hww s hr _
-  have past := (hr.timely (ho w hww)).past
-  have key : s.arrived * gap ≤ s.now := by
-    rcases Nat.eq_zero_or_pos s.arrived with h | h
-    · simp [h]
-    · have := past (s.arrived - 1) (by omega)
-      rwa [hw w hww, show s.arrived - 1 + 1 = s.arrived by omega] at this
-  have := Int.ofNat_le.mpr key
+  have := Int.ofNat_le.mpr (hr.punctual (hw w hww) (ho w hww))
   rw [Int.natCast_mul] at this
   exact this
 
@@ -564,7 +594,8 @@ theorem backlog {V gap E K : Nat} (hp : p.Proper) (hl : Lengths (some V) workloa
         rw [hz]
         calc V * min ((s.arrived + 1) * gap) (w.count * gap)
             ≤ V * ((s.arrived + 1) * gap) := Nat.mul_le_mul_left _ (Nat.min_le_left _ _)
-          _ = gap * (s.arrived * V) + gap * V := by rw [Nat.add_mul, Nat.mul_add, Nat.one_mul]; ac_rfl
+          _ = gap * (s.arrived * V) + gap * V := by
+            rw [Nat.add_mul, Nat.mul_add, Nat.one_mul]; ac_rfl
           _ ≤ _ := Nat.add_le_add_left hk1 _
       · rw [State.after_served, State.after_now]
         have hpart' := duration_of (P := fun t d => V * d ≤ gap * t + E) hp hf h0 hpart
@@ -574,7 +605,8 @@ theorem backlog {V gap E K : Nat} (hp : p.Proper) (hl : Lengths (some V) workloa
         rw [← hnat] at hpart' hfull'
         generalize ((s.form p).duration p).toNat = d at *
         generalize hT : tokensOf (s.form p).batch = T at *
-        have hstep : V * min (s.now + d) (w.count * gap) ≤ V * min s.now (w.count * gap) + V * d := by
+        have hstep : V * min (s.now + d) (w.count * gap) ≤
+            V * min s.now (w.count * gap) + V * d := by
           rw [← Nat.mul_add]
           exact Nat.mul_le_mul_left _ (by omega)
         rw [Nat.mul_add gap]
@@ -608,11 +640,7 @@ theorem backlog {V gap E K : Nat} (hp : p.Proper) (hl : Lengths (some V) workloa
             omega
   have timely := hr.timely ho
   have hmin : s.arrived * gap ≤ min s.now (w.count * gap) := by
-    have h1 : s.arrived * gap ≤ s.now := by
-      rcases Nat.eq_zero_or_pos s.arrived with h | h
-      · simp [h]
-      · have := timely.past (s.arrived - 1) (by omega)
-        rwa [time, show s.arrived - 1 + 1 = s.arrived by omega] at this
+    have h1 := hr.punctual time ho
     have h2 := Nat.mul_le_mul_right gap timely.arrived
     omega
   have h1 : s.arrived * (gap * V) ≤ s.served * gap + K := by
@@ -622,6 +650,54 @@ theorem backlog {V gap E K : Nat} (hp : p.Proper) (hl : Lengths (some V) workloa
       _ = s.served * gap + K := by rw [Nat.mul_comm]
   show (s.arrived : Int) * (gap * V) ≤ s.served * gap + K
   exact_mod_cast h1
+
+/-! ## Ends -/
+
+/-- Where every session has `V` tokens, all of them have been given at the end. -/
+theorem totals {V : Nat} (hp : p.Proper) (hl : Lengths most workload)
+    (hv : ∀ w, workload w → ∀ k, work (w.phases k) = V) :
+    AtEnd p workload fun e => e.served = e.sessions * V := by
+  intro w hw s hr ⟨_, hruns, hwaiting⟩
+  have sound := hr.sound hp (hl w hw)
+  have h1 := sound.holds.total
+  have h2 := sound.served
+  have h3 := workOf_eq V _ (w.between_all (P := fun x => work x = V) (hv w hw) 0 s.arrived)
+  rw [Sessions.between_length, Nat.sub_zero] at h3
+  rw [hruns, hwaiting] at h1
+  simp only [leftOf, workOf, List.map_nil, List.sum_nil] at h1 h2 h3
+  have h4 : s.served = s.arrived * V := by omega
+  show (s.served : Int) = s.arrived * V
+  exact_mod_cast h4
+
+/-- Numbers are not negative at the end. -/
+theorem end_counters : AtEnd p workload fun e => 0 ≤ e.sessions ∧ 0 ≤ e.now ∧ 0 ≤ e.served :=
+  fun _ _ _ _ _ => ⟨Int.natCast_nonneg _, Int.natCast_nonneg _, Int.natCast_nonneg _⟩
+
+/-- `token_rate`, at the end. -/
+theorem end_rate {P Q : Nat} (hp : p.Proper) (hl : Lengths most workload) (ho : Ordered workload)
+    (hc : ∀ b, Possible p b → b.tokens * P ≤ Q * p.execute b) :
+    AtEnd p workload fun e => e.served * P ≤ Q * e.now :=
+  fun w hw _ hr _ => hr.rate hp (hl w hw) (ho w hw) hc
+
+/-- `arrivals`, at the end. -/
+theorem end_arrivals {gap : Nat} (hw : ∀ w, workload w → Renewal gap w) (ho : Ordered workload) :
+    AtEnd p workload fun e => e.sessions * gap ≤ e.now := by
+  intro w hww s hr _
+  have := Int.ofNat_le.mpr (hr.punctual (hw w hww) (ho w hww))
+  rw [Int.natCast_mul] at this
+  exact this
+
+/-- `all_arrived`, at the end. -/
+theorem end_count {count : Nat} (hw : ∀ w, workload w → AtOnce count w) :
+    AtEnd p workload fun e => e.sessions = count := by
+  intro w hww s _ ⟨h, _⟩
+  show (s.arrived : Int) = count
+  rw [h, (hw w hww).1]
+
+/-- What is wrong at one end is not true at every one. -/
+theorem end_refutes {w : Sessions} {claim : Ending → Prop} (hw : workload w) {s : State}
+    (hr : Reachable p w s) (he : s.Ended w) (hc : ¬ claim (ending s)) : ¬ AtEnd p workload claim :=
+  fun h => hc (h w hw s hr he)
 
 /-! ## Witnesses
 
@@ -699,7 +775,8 @@ theorem Reachable.later {s t : State} (h : Reachable p w s) {k : Nat}
   reachable_run h (stretch_eq p w k s ▸ hk)
 
 /-- Sessions that come at equal distances. -/
-theorem apart (start gap : Nat) (h : 1 ≤ gap) (k : Nat) : start + k * gap < start + (k + 1) * gap := by
+theorem apart (start gap : Nat) (h : 1 ≤ gap) (k : Nat) :
+    start + k * gap < start + (k + 1) * gap := by
   rw [Nat.add_mul]; omega
 
 /-- An iteration of some run. -/

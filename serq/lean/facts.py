@@ -38,13 +38,17 @@ MOST_TOKENS = 2048
 
 @frozen
 class Fact:
-    """scheme: what to call it. statement: about an iteration `i`. proof: a term. formula: the same."""
+    """scheme: what to call it. statement: about an iteration `i`, or an end `e`. proof: a term.
+
+    formula: what the statement says.
+    """
 
     name: str
     scheme: str
     statement: str
     proof: str
     formula: Formula
+    quantifier: str = "EveryIteration"
 
 
 def base_facts(f: Fragment, most: int | None) -> list[Fact]:
@@ -268,6 +272,45 @@ def _reads(e: Expr) -> bool:
     return type(e).__name__ in ("Var", "RegisterRead")
 
 
+def end_facts(f: Fragment, costs: Costs, rates: Sequence[Fraction | None]) -> list[Fact]:
+    """What holds when everybody has ended. rates: as `token_rate` takes them, of the sessions' tokens."""
+    v, end = variable, "AtEnd"
+    facts = [
+        Fact("end_counters", "counters", "0 ≤ e.sessions ∧ 0 ≤ e.now ∧ 0 ≤ e.served",
+             "_root_.Serq.end_counters",
+             All(tuple(at_most(number(0), v(name)) for name in ("sessions", "now", "served"))), end),
+    ]  # fmt: skip
+    match f.arrivals.kind:
+        case "renewal":
+            facts.append(
+                Fact("end_arrivals", "arrivals", f"e.sessions * {f.arrivals.amount} ≤ e.now",
+                     "_root_.Serq.end_arrivals (fun _ h => h.1) ordered",
+                     at_most(v("sessions").times(f.arrivals.amount), v("now")), end)
+            )  # fmt: skip
+        case "batch":
+            facts.append(
+                Fact("end_count", "arrivals", f"e.sessions = {f.arrivals.amount}",
+                     "_root_.Serq.end_count (fun _ h => h.1)",
+                     equal(v("sessions"), number(f.arrivals.amount)), end)
+            )  # fmt: skip
+    phases = f.path.constant
+    if phases is None:
+        return facts
+    work = sum(n for _, n in phases)
+    for claimed in rates:
+        rate = token_rate(f, costs, claimed / work if claimed is not None and work else None)
+        if rate is not None:
+            proof = rate.proof.replace("_root_.Serq.token_rate", "_root_.Serq.end_rate")
+            statement = rate.statement.replace("i.", "e.")
+            facts.append(Fact(f"end_{rate.name}", "token rate", statement, proof, rate.formula, end))
+    facts.append(
+        Fact("totals", "totals", f"e.served = e.sessions * {work}",
+             "_root_.Serq.totals proper lengths same",
+             equal(v("served"), v("sessions").times(work)), end)
+    )  # fmt: skip
+    return facts
+
+
 def token_rate(f: Fragment, costs: Costs, claimed: Fraction | None) -> Fact | None:
     """That served tokens took their time."""
     found = costs.rate(claimed)
@@ -277,6 +320,14 @@ def token_rate(f: Fragment, costs: Costs, claimed: Fraction | None) -> Fact | No
     p, q = rate.numerator, rate.denominator
     goal = f"batch.tokens * {p} ≤ {q} * ({f.execute.text})"
     v = variable
+    if f.arrivals.kind == "any":
+        execute = f"(execute := fun batch => {f.execute.text}) (fun _ => rfl)"
+        return Fact(
+            f"token_rate_{p}_{q}", "token rate", f"i.served * {p} * ticks ≤ {q} * i.now",
+            f"_root_.Serq.token_rate_in_ticks (P := {p}) (Q := {q}) {execute}\n    proper lengths ordered "
+            f"{about_batches(f, goal, way)}",
+            at_most(v("served").times(p), v("now").times(q)),
+        )  # fmt: skip
     return Fact(
         f"token_rate_{p}_{q}", "token rate", f"i.served * {p} ≤ {q} * i.now",
         f"_root_.Serq.token_rate (P := {p}) (Q := {q}) proper lengths ordered "

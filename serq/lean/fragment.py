@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from fractions import Fraction
 from typing import assert_never
 
 from attrs import evolve, frozen
 
 from serq.diagnostics import Diagnostic, ProgramError, Sink
 from serq.ir.claim import AtEnd, Claim, EveryIteration, SomeIteration
-from serq.ir.expr import Attr, Binary, Conditional, Expr, Fold, Func, Num, Unary
+from serq.ir.expr import Attr, Binary, Conditional, Expr, Fold, Func, Num, Summary, Unary, walk
 from serq.ir.program import Program
 from serq.ir.stage import Engine
 from serq.ir.workload import Batch, Closed, NoArrivals, Poisson, Renewal, Slotted, Stages
@@ -36,11 +37,12 @@ from serq.lean.terms import (
     plus,
     product,
     scaled,
+    spelling,
     whole,
 )
 from serq.source import Span
 
-QUANTIFIERS = {EveryIteration: "EveryIteration", SomeIteration: "SomeIteration"}
+QUANTIFIERS = {EveryIteration: "EveryIteration", SomeIteration: "SomeIteration", AtEnd: "AtEnd"}
 """The kinds of claim with a meaning, by their names in `Model.lean`."""
 
 EXECUTE: Mapping[str, Term] = {
@@ -73,7 +75,7 @@ class Arrivals:
 
 @frozen
 class Stated:
-    """A claim, and the proposition about an iteration `i` that its quantifier ranges over.
+    """A claim, and the proposition about an iteration `i`, or an end `e`, that its quantifier ranges over.
 
     given: the sessions it speaks of, over their attributes after `init`; None for all.
     """
@@ -267,12 +269,13 @@ class _Survey:
     def claim(self, claim: Claim, ticks: int, path: Path, arrivals: Arrivals) -> Stated | Outside:
         """The proposition of a claim, or what keeps it from having one."""
         reasons = Sink()
-        if isinstance(claim, AtEnd):
-            reasons.say("SQ0808", claim.at, what="a claim at the end")
-            return Outside(claim, tuple(reasons.errors))
-        readings = self._claim_readings(ticks, path)
+        at_end = isinstance(claim, AtEnd)
+        if at_end:
+            readings = self._end_readings(claim, ticks, path, reasons)
+        else:
+            readings = self._claim_readings(ticks, path)
         if arrivals.kind == "any":
-            del readings["now"]
+            readings["now"] = Number("e.now" if at_end else "i.now", over=ticks, clocks=1)
         term = Reader(f"claim `{claim.name}`", readings, reasons).term(claim.value, claim.at)
         given = None
         if claim.given is not None:
@@ -300,6 +303,16 @@ class _Survey:
             readings[f"free({slot.pool})"] = plus(Constant(ZERO.value + slot.cap), used, "-")
         return readings
 
+    def _end_readings(self, claim: Claim, ticks: int, path: Path, reasons: Sink) -> dict[str, Term]:
+        readings: dict[str, Term] = {"now": Number("e.now", over=ticks)}
+        for name, factor in end_factors(path).items():
+            readings[name] = product(Number("e.sessions"), Constant(factor))
+        for x in walk(claim.value):
+            if isinstance(x, Summary) and spelling(x) not in readings:
+                reasons.say("SQ0808", x.at or claim.at, what=f"`{spelling(x)}` in a claim at the end")
+                readings[spelling(x)] = ZERO
+        return readings
+
     def _given(self, e: Expr, claim: Claim, path: Path, reasons: Sink) -> Clause | None:
         known = substituted(e, path.at_init)
         where = f"`given` of claim `{claim.name}`"
@@ -308,6 +321,17 @@ class _Survey:
 
     def _refuse(self, what: str, at: Span | None, cure: str) -> None:
         self.complaints.say("SQ0801", at or self.engine.at, what=what, cure=cure)
+
+
+def end_factors(path: Path) -> dict[str, Fraction]:
+    """Summaries that are a number of sessions times something known, which is given for each."""
+    factors = {}
+    for name, values in path.observed.items():
+        factors[f"count({name})"] = Fraction(len(values))
+        if all(isinstance(v, Num) for v in values):
+            known = (Fraction(v.value) for v in values if isinstance(v, Num))
+            factors[f"total({name})"] = sum(known, Fraction(0))
+    return factors
 
 
 def substituted(e: Expr, values: Mapping[str, Expr]) -> Expr:

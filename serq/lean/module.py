@@ -42,6 +42,7 @@ class Text:
         self.source = PurePath(program.file).name or "a program without a file"
         self.namespace = f"Serq.Claims.{lean_name(self.stem)}"
         self.heading = _heading(program, fragment, self.source)
+        self.any_times = fragment.arrivals.kind == "any"
         taken = {s.claim.name for s in fragment.claims}
         self.program = _free("program", taken)
         self.workload = _free("workload", taken)
@@ -85,14 +86,20 @@ class Text:
         for s, body in claims:
             if s.given is not None:
                 stated.append(self._restricted(s))
-            stated.append(_definition(s, "  " + body, s.claim.name in taken))
+            stated.append(_definition(s, body, s.claim.name in taken))
         return [f"namespace {self.namespace}", *data, *stated, f"end {self.namespace}"]
 
     def claim_term(self, s: Stated) -> str:
         """What a claim says, as a term."""
         workload = self.restricted.get(s.claim.name, self.workload)
         names = f"{lean_name(self.program)} {lean_name(workload)}"
-        head = f"{s.quantifier} {names} fun {_used('i', s.proposition)} =>"
+        variable = "e" if s.quantifier == "AtEnd" else "i"
+        head = f"  {s.quantifier} {names} fun {_used(variable, s.proposition)} =>"
+        if self.any_times:
+            head = f"  {'∃' if s.quantifier == 'SomeIteration' else '∀'} ticks, 1 ≤ ticks"
+            head += f" {'∧' if s.quantifier == 'SomeIteration' else '→'}"
+            names = f"({lean_name(self.program)} ticks) {lean_name(workload)}"
+            head += f" {s.quantifier} {names} fun {_used(variable, s.proposition)} =>"
         return fill_term(head, s.proposition, 4)
 
     def _program(self) -> str:
@@ -104,11 +111,11 @@ class Text:
             ("slots", "none" if slot is None else f"some {slot.count}"),
             ("registers", "[" + ", ".join(map(str, f.registers)) + "]"),
             ("schedule", schedule_text(f.schedule)),
-            ("execute", f"fun {_used('batch', f.execute.text)} => {f.execute.text}"),
+            ("execute", f"fun {_used('batch', f.execute.text)} => {execute_text(f)}"),
         ]
         lines = [
-            doc_comment(f"Engine `{f.engine.name}` of {self.source}."),
-            f"def {lean_name(self.program)} : Program where",
+            doc_comment(f"Engine `{f.engine.name}` of {self.source}{_fineness(self.any_times)}."),
+            f"def {lean_name(self.program)}{' (ticks : Nat)' if self.any_times else ''} : Program where",
             *(fill_term(f"  {field} :=", text, 4) for field, text in fields),
         ]
         return "\n".join(lines)
@@ -137,6 +144,17 @@ class Text:
         limits = [f"{v.name} ≤ {v.most} ∧ " for v in path.variables if v.most is not None]
         restriction = f"({given.text}) ∧ " if given is not None else ""
         return f"∀ k, {some}{''.join(limits)}{restriction}w.phases k = {phases_text(path)}"
+
+
+def _fineness(any_times: bool) -> str:
+    if not any_times:
+        return ""
+    return ", where `ticks` make a unit of the clock: times are fractions with any denominator"
+
+
+def execute_text(f: Fragment) -> str:
+    """`execute` in ticks, of a `batch`."""
+    return f"({f.execute.text}) * ticks" if f.arrivals.kind == "any" else f.execute.text
 
 
 def phases_text(path: SessionPath) -> str:

@@ -6,17 +6,17 @@ from fractions import Fraction
 
 from attrs import frozen
 
-from serq.ir.claim import Claim, SomeIteration
-from serq.ir.expr import Binary, Expr, walk
+from serq.ir.claim import AtEnd, Claim, SomeIteration
+from serq.ir.expr import Binary, Expr, Var, walk
 from serq.ir.program import Program
 from serq.lean import facts as about
 from serq.lean.facts import Fact
-from serq.lean.fragment import Fragment, Stated, read_fragment
+from serq.lean.fragment import Fragment, Stated, end_factors, read_fragment
 from serq.lean.linear import Formula, Linear, NotLinear, Translator, follows, negation, variable
 from serq.lean.module import MODULES, Text, module_stem
 from serq.lean.names import doc_comment
 from serq.lean.theorems import Theorems, most_tokens
-from serq.lean.witness import Witness, find_witness
+from serq.lean.witness import Witness, find_ending, find_witness
 from serq.source import Span
 
 
@@ -104,7 +104,10 @@ class _Prover:
             self.theorems.by_facts(stated, found, never=some)
             by = tuple(dict.fromkeys(fact.scheme for fact in found)) or ("arithmetic",)
             return Verdict(stated.claim, "refuted" if some else "proved", by)
-        witness = find_witness(self.fragment, stated, wanted=some)
+        if isinstance(stated.claim, AtEnd):
+            witness = find_ending(self.fragment, stated)
+        else:
+            witness = find_witness(self.fragment, stated, wanted=some)
         if witness is not None:
             self.theorems.by_witness(stated, witness, refutes=not some)
             return Verdict(stated.claim, "proved" if some else "refuted", ("witness",), witness=witness)
@@ -112,6 +115,8 @@ class _Prover:
 
     def _by_schemes(self, stated: Stated, never: bool) -> list[Fact] | None:
         """The facts from which the claim follows, no more than it needs; None if it does not."""
+        if self.fragment.arrivals.kind == "any" and _reads_clock(stated.claim.value):
+            return None if never else self._of_the_clock(stated)
         translator = Translator(self._variables())
         try:
             claim: Formula = translator.truth(stated.claim.value)
@@ -133,9 +138,34 @@ class _Prover:
                 chosen = fewer
         return chosen
 
+    def _of_the_clock(self, stated: Stated) -> list[Fact] | None:
+        """The token rate, for a claim that is nothing else, where a unit of the clock is left open."""
+        e = stated.claim.value
+        if not isinstance(e, Binary) or e.operator not in ("<=", ">="):
+            return None
+        translator = Translator(self._variables())
+        try:
+            difference = translator.number(e.left) - translator.number(e.right)
+        except NotLinear:
+            return None
+        rates = _rates(e, self._variables())
+        larger = difference if e.operator == "<=" else difference.times(-1)
+        if (
+            larger.constant
+            or set(larger.factors) != {"served", "now"}
+            or larger.factors["now"] > 0
+            or not rates
+        ):
+            return None
+        fact = about.token_rate(self.fragment, self.costs, rates[0])
+        return None if fact is None else [fact]
+
     def _facts(self, stated: Stated) -> list[Fact]:
         """What the general theorems say here; what comes first is left out first if it can be."""
         f = self.fragment
+        if isinstance(stated.claim, AtEnd):
+            sessions = _rates(stated.claim.value, self._variables(), "sessions")
+            return about.end_facts(f, self.costs, (*sessions, None))
         rates = (*_rates(stated.claim.value, self._variables()), None)
         found = [
             about.backlog(f, self.costs),
@@ -153,6 +183,7 @@ class _Prover:
         readings["now"] = v("now").times(Fraction(1, f.ticks))
         readings[f"queue({f.engine.name})"] = residents
         readings[f"busy({f.engine.name})"] = Linear()
+        readings.update({name: v("sessions").times(k) for name, k in end_factors(f.path).items()})
         readings.update({r.name: v(f"register {r.name}") for r in f.engine.registers})
         slot = f.path.slot
         if slot is not None:
@@ -163,8 +194,12 @@ class _Prover:
         return readings
 
 
-def _rates(claim: Expr, readings: dict[str, Linear]) -> list[Fraction]:
-    """The rates at which a claim compares what was served with the time."""
+def _reads_clock(claim: Expr) -> bool:
+    return any(isinstance(x, Var) and x.name == "now" for x in walk(claim))
+
+
+def _rates(claim: Expr, readings: dict[str, Linear], what: str = "served") -> list[Fraction]:
+    """The rates at which a claim compares something with the time."""
     rates = []
     for e in walk(claim):
         if isinstance(e, Binary) and e.operator in ("<", "<=", ">", ">=", "=="):
@@ -173,7 +208,7 @@ def _rates(claim: Expr, readings: dict[str, Linear]) -> list[Fraction]:
                 difference = translator.number(e.left) - translator.number(e.right)
             except (NotLinear, KeyError):
                 continue
-            served, now = difference.factors.get("served"), difference.factors.get("now")
+            served, now = difference.factors.get(what), difference.factors.get("now")
             if served and now and (served > 0) != (now > 0):
                 rates.append(abs(served / now))
     return list(dict.fromkeys(rates))

@@ -92,12 +92,14 @@ class Path:
 
     phases: mode ("prefill" or "decode") and length of its runs, in order. variables: the draws in
     them. slot: what it holds meanwhile. at_init: its attributes after `init`, as far as known.
+    observed: what it records under each name, once each; None for what is not known.
     """
 
     phases: tuple[tuple[str, Expr], ...]
     variables: tuple[Variable, ...]
     slot: Slot | None
     at_init: Mapping[str, Expr]
+    observed: Mapping[str, tuple[Expr | None, ...]]
 
     @property
     def constant(self) -> tuple[tuple[str, int], ...] | None:
@@ -154,7 +156,8 @@ def session_path(program: Program, engine: str, complaints: Sink) -> Path:
         for at in walker.outside:
             cure = "put all runs of a session under the slot, in one `hold`"
             complaints.say("SQ0801", at, what="a run outside the `hold`", cure=cure)
-    return Path(tuple(walker.phases), tuple(walker.variables), walker.slot, at_init)
+    observed = {name: tuple(walker.observed.get(name, ())) for name in program.observes}
+    return Path(tuple(walker.phases), tuple(walker.variables), walker.slot, at_init, observed)
 
 
 class _Unknown(Exception):
@@ -179,6 +182,7 @@ class _Walker:
     variables: list[Variable] = field(factory=list)
     unknown: dict[str, Span | None] = field(factory=dict)
     outside: list[Span | None] = field(factory=list)
+    observed: dict[str, list[Expr | None]] = field(factory=dict)
     slot: Slot | None = None
     holding: bool = False
     lost: bool = False
@@ -191,8 +195,8 @@ class _Walker:
             match s:
                 case Set(attribute=attribute, value=value):
                     self._set(attribute, value, s.at)
-                case Observe():
-                    pass
+                case Observe(name=name, value=value):
+                    self.observed.setdefault(name, []).append(self._value(value)[0])
                 case Run():
                     self._run(s)
                 case Hold():
@@ -239,7 +243,7 @@ class _Walker:
         return None, tuple(notes)
 
     def _readings(self) -> dict[str, Term]:
-        return Path((), tuple(self.variables), None, {}).readings()
+        return Path((), tuple(self.variables), None, {}, {}).readings()
 
     def _known(self, e: Expr) -> Expr:
         match e:

@@ -24,6 +24,10 @@ class Theorems:
         self.fragment = fragment
         self.names = names
         self.theorems: list[str] = []
+        self.any_times = names.any_times
+        # Where a unit of the clock is left open, theorems about the program are about all of them.
+        self.ticks = " ticks" if names.any_times else ""
+        self.parameter = " (ticks : Nat)" if names.any_times else ""
         self.written: set[str] = set()
 
     def text(self) -> list[str]:
@@ -34,7 +38,8 @@ class Theorems:
         return [f"namespace {namespace}", *self.theorems, f"end {namespace}"]
 
     def _program(self) -> str:
-        return f"Claims.{lean_name(self.names.stem)}.{lean_name(self.names.program)}"
+        name = f"Claims.{lean_name(self.names.stem)}.{lean_name(self.names.program)}"
+        return f"({name} ticks)" if self.any_times else name
 
     def _workload(self, stated: Stated) -> str:
         name = self.names.restricted.get(stated.claim.name, self.names.workload)
@@ -54,18 +59,19 @@ class Theorems:
             return
         self.written.add(room)
         f, program, workload = self.fragment, self._program(), self._workload(stated)
+        ticks = self.parameter
         most = most_tokens(self.fragment, stated)
         some_most = "none" if most is None else f"(some {most})"
         budget_most = "none" if f.most is None else f"some {f.most}"
         lines = [
             f"namespace {lean_name(room)}",
-            f"theorem proper : {program}.Proper :=\n"
-            f"  ⟨by decide, fun m (h : {budget_most} = some m) => by cases h <;> decide⟩",
+            f"theorem proper{ticks} : {program}.Proper :=\n"
+            f"  ⟨show 1 ≤ {f.budget} by decide, fun m (h : {budget_most} = some m) => by cases h <;> decide⟩",
             f"theorem lengths : Lengths {some_most} {workload} := by\n{self._lengths_proof(stated, most)}",
             f"theorem ordered : Ordered {workload} :=\n  fun _ h => {_ordered(f)}",
         ]
         if (serves := about.serves_proof(f)) is not None:
-            lines.append(f"theorem serves : {program}.schedule.Serves fun _ _ => False :=\n  {serves}")
+            lines.append(f"theorem serves{ticks} : {program}.schedule.Serves fun _ _ => False :=\n  {serves}")
         phases = f.path.constant
         if phases is not None:
             total = sum(n for _, n in phases)
@@ -107,14 +113,15 @@ class Theorems:
         name = f"{lean_name(room)}.{fact.name}"
         if name not in self.written:
             self.written.add(name)
-            proof = re.sub(r"\b(proper|lengths|ordered|serves|same)\b", rf"{lean_name(room)}.\1", fact.proof)
-            self.theorems.append(
-                f"theorem {name} :\n"
-                + fill_term(f"    EveryIteration {self._program()} {self._workload(stated)} fun i =>",
-                            fact.statement + " :=", 6)
-                + f"\n  {proof}"
-            )  # fmt: skip
-        return name
+            prefix = lean_name(room)
+            proof = re.sub(r"\b(lengths|ordered|same)\b", rf"{prefix}.\1", fact.proof)
+            ours = rf"({prefix}.\1{self.ticks})" if self.ticks else rf"{prefix}.\1"
+            proof = re.sub(r"\b(proper|serves)\b", ours, proof)
+            variable = "e" if fact.quantifier == "AtEnd" else "i"
+            head = f"    {fact.quantifier} {self._program()} {self._workload(stated)} fun {variable} =>"
+            statement = fill_term(head, fact.statement + " :=", 6)
+            self.theorems.append(f"theorem {name}{self.parameter} :\n{statement}\n  {proof}")
+        return f"{name}{self.ticks}"
 
     def by_facts(self, stated: Stated, facts: list[Fact], never: bool) -> None:
         """That a claim is true, or `never` is, because some facts are."""
@@ -125,10 +132,17 @@ class Theorems:
             f"theorem {lean_name(stated.claim.name)} : {kind}{self._claim(stated)} := by",
         ]
         if never:
+            if self.any_times:
+                lines.append("  rintro ⟨ticks, _, h⟩\n  revert h")
             lines.append("  refine EveryIteration.never ?_")
+        elif self.any_times:
+            lines.append("  intro ticks _")
         lines.append("  intro w hw s hr hs")
         lines += [f"  have h{k} := {name} w hw s hr hs" for k, name in enumerate(names)]
-        lines.append("  generalize iteration _ s = i at *")
+        if stated.quantifier == "AtEnd":
+            lines.append("  generalize ending s = e at *")
+        else:
+            lines.append("  generalize iteration _ s = i at *")
         goal = ("¬ " if never else "") + (f"({stated.proposition})" if never else stated.proposition)
         lines.append(fill_term("  show", goal, 4))
         lines += [
@@ -136,7 +150,9 @@ class Theorems:
         ]
         if unfolded := [name for name in ("ceilDiv", "truth") if name in stated.proposition]:
             lines.append(f"  simp only [{', '.join(unfolded)}]")
-        lines.append("  trivial" if stated.proposition == "True" and not never else "  omega")
+        products = any("ticks" in fact.statement for fact in facts)
+        trivial = stated.proposition == "True" and not never
+        lines.append("  trivial" if trivial else "  grind" if products else "  omega")
         self.theorems.append("\n".join(lines))
 
     def by_witness(self, stated: Stated, witness: Witness, refutes: bool) -> None:
@@ -154,15 +170,18 @@ class Theorems:
         given = "by decide, " if stated.given is not None else ""
         each = f"⟨{draws}{limits}{given}rfl⟩" if draws or given else "rfl"
         i = witness.iteration
-        words = (
-            f"`{stated.claim.name}` is {'false' if refutes else 'true'}: after {witness.steps} steps, at "
-            f"{i.now}, with demand {i.demand} and tokens {i.tokens}."
-        )
+        words = f"`{stated.claim.name}` is {'false' if refutes else 'true'}: after {witness.steps} steps, at "
+        words += f"{witness.stops[-1][1].now}"
+        words += f", with demand {i.demand} and tokens {i.tokens}." if i is not None else ", the end."
+        if self.any_times:
+            program = program.replace(" ticks)", " 1)")
         lines = [
             doc_comment(words),
             f"theorem {lean_name(stated.claim.name)} : {'¬ ' if refutes else ''}{claim} := by",
+            *([] if not self.any_times else ["  intro h", "  have h := h 1 (by decide)", "  revert h"]
+              if refutes else ["  refine ⟨1, by decide, ?_⟩"]),
             f"  have h0 : Reachable {program} {lean_name(room)} _ := .initial",
-        ]
+        ]  # fmt: skip
         for k, (steps, state) in enumerate(witness.stops):
             if steps:
                 lines.append(
@@ -176,8 +195,12 @@ class Theorems:
             else:
                 lines.append(f"  have h{k + 1} := h{k}")
         last = len(witness.stops)
-        lines.append("  refine SomeIteration.refutes ?_" if refutes else "  show SomeIteration _ _ _")
-        lines.append(f"  refine witness (w := {lean_name(room)}) ⟨{_arrive(self.fragment)}, fun _ => {each}⟩")
+        if i is not None:
+            lines.append("  refine SomeIteration.refutes ?_" if refutes else "  show SomeIteration _ _ _")
+        scheme = "witness" if i is not None else "end_refutes"
+        lines.append(
+            f"  refine {scheme} (w := {lean_name(room)}) ⟨{_arrive(self.fragment)}, fun _ => {each}⟩"
+        )
         lines.append(f"    h{last} (by decide +kernel) ?_")
         lines.append("  dsimp only")
         lines.append("  decide +kernel")

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
+from itertools import islice
 
 from attrs import frozen
 
-from serq.ir.expr import Expr
+from serq.ir.expr import Attr, Expr, walk
 from serq.lean.exact import evaluate
-from serq.lean.fragment import Fragment, Stated
+from serq.lean.fragment import Fragment, Stated, end_factors
 from serq.lean.steps import Iteration, Phases, Run, Sessions, State, Stepper
 
 FEW_STEPS, MOST_STEPS = 60, 400
@@ -42,13 +43,13 @@ class Witness:
     """An iteration, and the way to it.
 
     now: when it starts, on the program's clock. stops: states on the way, each with the steps from the
-    one before; the iteration starts in the last.
+    one before; the iteration starts in the last. It is None for an end: nobody is left in the last.
     """
 
     world: World
     now: float
     stops: tuple[tuple[int, State], ...]
-    iteration: Iteration
+    iteration: Iteration | None
 
     @property
     def steps(self) -> int:
@@ -57,6 +58,8 @@ class Witness:
 
 def find_witness(f: Fragment, stated: Stated, wanted: bool) -> Witness | None:
     """An iteration at which the claim is `wanted`, the first of the first run that has one."""
+    if stated.given is not None and any(isinstance(x, Attr) for x in walk(stated.given.expr)):
+        return None  # it tells sessions apart by their number
     stepper = Stepper(f)
     looked = 0
     for limit in (FEW_STEPS, MOST_STEPS):
@@ -65,6 +68,22 @@ def find_witness(f: Fragment, stated: Stated, wanted: bool) -> Witness | None:
             looked += steps
             if found is not None or looked > MOST_STATES:
                 return found
+    return None
+
+
+def find_ending(f: Fragment, stated: Stated) -> Witness | None:
+    """An end at which the claim is false."""
+    stepper = Stepper(f)
+    for world in _worlds(f, stated):
+        for count in [world.count] if f.arrivals.kind == "batch" else [1, 2, 0, 3, 5, 8]:
+            sessions = World(count, world.start, world.gap, world.draws)
+            states = [s for s, _ in islice(stepper.states(sessions_of(f, sessions)), MOST_STEPS + 1)]
+            last = states[-1]
+            ended = last.arrived == count and not last.runs and not last.waiting
+            readings: dict[str, Fraction | int] = {"now": Fraction(last.now, f.ticks)}
+            readings.update({name: k * count for name, k in end_factors(f.path).items()})
+            if ended and not evaluate(stated.claim.value, readings):
+                return Witness(sessions, last.now / f.ticks, _stops(states), None)
     return None
 
 

@@ -76,11 +76,10 @@ def verdict_text(v: Verdict) -> str:
         case "proved" | "refuted":
             if v.witness is None:
                 return f"{v.status} by {' and '.join(v.by)}"
-            i = v.witness.iteration
-            return (
-                f"{v.status} by witness: {v.witness.world.count} sessions, {v.witness.steps} steps, at "
-                f"{v.witness.now:.17g}: demand {i.demand}, tokens {i.tokens}"
-            )
+            i, count = v.witness.iteration, v.witness.world.count
+            where = f"{count} session{'s' * (count != 1)}, {v.witness.steps} steps, at {v.witness.now:.17g}"
+            what = "the end" if i is None else f"demand {i.demand}, tokens {i.tokens}"
+            return f"{v.status} by witness: {where}: {what}"
         case "outside":
             place = f", line {v.at.line}" if v.at is not None else ""
             return f"outside the fragment: {v.why}{place}"
@@ -111,6 +110,7 @@ def _verdict_to_dict(v: Verdict) -> dict[str, Any]:
         i = v.witness.iteration
         found["witness"] = {
             "sessions": v.witness.world.count, "steps": v.witness.steps, "now": v.witness.now,
-            "demand": i.demand, "tokens": i.tokens,
         }  # fmt: skip
+        if i is not None:
+            found["witness"] |= {"demand": i.demand, "tokens": i.tokens}
     return found

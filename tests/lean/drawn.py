@@ -65,7 +65,9 @@ def random_case(seed: int, rows: int = 25) -> Case:
         if kind == "set":
             return f"set n = {draw.choice(SETS)};"
         if kind == "admit":
-            return f"admit waiting {draw.choice(['', '', 'only (!decoding)'])} {draw.choice(CONDITIONS)}{cap};"
+            return (
+                f"admit waiting {draw.choice(['', '', 'only (!decoding)'])} {draw.choice(CONDITIONS)}{cap};"
+            )
         return advance()
 
     exclusive = slots is None and draw.random() < 0.1
@@ -78,10 +80,12 @@ def random_case(seed: int, rows: int = 25) -> Case:
         if "set n" not in schedule:
             schedule += " set n = 7 - n;"
     lengths = ["{}", "{}", "{}", "1 + serial", "max(1, {} - serial)"]
-    runs = " ".join(
-        f"run e {draw.choice(['prefill', 'decode'])} (cost(e, {draw.choice(lengths).format(draw.randint(1, 7))}));"
-        for _ in range(draw.randint(1, 4))
-    )
+
+    def run() -> str:
+        length = draw.choice(lengths).format(draw.randint(1, 7))
+        return f"run e {draw.choice(['prefill', 'decode'])} (cost(e, {length}));"
+
+    runs = " ".join(run() for _ in range(draw.randint(1, 4)))
     gap = draw.choice([0, draw.randint(1, 9), draw.randint(1, 9)])
     sessions = draw.randint(2, 5)
     units = draw.choice([1, 1, 2])

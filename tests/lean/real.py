@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from serq.lean.module import MODULES, Text
+from serq.lean.module import MODULES, Text, phases_text
 from serq.lean.steps import Iteration
 from serq.lean.witness import World
 from tests.lean.programs import ROOT
@@ -67,10 +67,8 @@ def check(root: Path, paths: list[Path]) -> tuple[int, str]:
 
 def world_text(text: Text, world: World) -> str:
     """Sessions as a Lean term; lengths of a program without draws."""
-    from serq.lean.module import phases_text
-
-    time = f"(k + 1) * {world.gap}" if world.gap else "0"
-    return f"⟨{world.count}, fun {'k' if world.gap else '_'} => {time}, fun k => {phases_text(text.fragment.path)}⟩"
+    time = f"k => (k + 1) * {world.gap}" if world.gap else "_ => 0"
+    return f"⟨{world.count}, fun {time}, fun k => {phases_text(text.fragment.path)}⟩"
 
 
 def goes_through(text: Text, world: World, rows: list[Iteration], limit: int) -> str:

@@ -99,7 +99,10 @@ def test_the_words_of_lean_are_escaped() -> None:
 def test_a_claim_that_is_called_like_something_in_the_file_is_protected() -> None:
     claims = "claim max: every iteration of e (max(tokens, 2) > 1); claim program: some iteration of e (1);"
     text = stated(small(claims=claims))
-    assert "\nprotected def max : Prop :=\n  EveryIteration program_ workload fun i => max i.tokens 2 > 1\n" in text
+    assert (
+        "\nprotected def max : Prop :=\n  EveryIteration program_ workload fun i => max i.tokens 2 > 1\n"
+        in text
+    )
     assert "\ndef program_ : Program where\n" in text
     assert "\nprotected def program : Prop :=\n" in text
     assert "\ndef c : Prop :=\n" in text

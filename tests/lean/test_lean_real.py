@@ -158,12 +158,31 @@ VANILLA = dict(
 )
 
 
+ENDS = dict(
+    server="run e prefill (cost(e, 5)); run e decode (cost(e, 3)); observe o = 8; observe t = now;",
+    claims="claim all: at end (total(o) == 8 * count(o) && count(o) == count(t));"
+    "claim rate: at end (9 * count(t) <= now && 10 * count(o) <= now);"
+    "claim few: at end (count(o) < 4);",
+)
+ANY = dict(
+    schedule="advance running only (decoding); advance running;",
+    execute="0.5 + batch.tokens / 2",
+    workload="arrive renewal(~exp(3));",
+    claims="claim rate: every iteration of e (now * 16 >= 9 * served);"
+    "claim wc: every iteration of e (tokens == min(8, demand));"
+    "claim early: every iteration of e (now > 3);"
+    "claim never: some iteration of e (tokens > 8);",
+)
+
+
 def test_programs_of_every_kind_are_decided(lean: Lean) -> None:
     """Lean accepts every proof; which claims have one, and which way, is worked out by hand."""
     wanted = {
         "slots": (SLOTS, {"full": "proved", "crowd": "proved", "nobody": "refuted", "late": "refuted"}),
         "drawn": (DRAWN, {"small": "proved", "large": "refuted", "two": "proved"}),
         "orca": (ORCA, {"wc": "proved", "rate": "proved", "ends": "proved"}),
+        "ends": (ENDS, {"all": "proved", "rate": "proved", "few": "refuted"}),
+        "any": (ANY, {"rate": "proved", "wc": "proved", "early": "refuted", "never": "refuted"}),
         "vanilla": (VANILLA, {"wc": "stated", "rate": "proved", "bounded": "stated"}),
     }
     files = {}
@@ -219,7 +238,9 @@ def test_lean_takes_every_name_and_the_deepest_expressions(lean: Lean) -> None:
     claims += " claim long: some iteration of e (sum k in 50 (tokens - k) == 1);"
     text = stated(small(claims=claims), "a-b end.sq")
     assert len(plain) > 80
-    few = " ".join(f"claim {name}: every iteration of e (tokens <= 8);" for name in ("max", "budget", "end", "h"))
+    few = " ".join(
+        f"claim {name}: every iteration of e (tokens <= 8);" for name in ("max", "budget", "end", "h")
+    )
     proofs = serq.emit_lean(serq.compile("a-b end.sq", source=small(claims=few)), prove=True)
     lean.accepts({"Names": text, "Proofs": proofs})
 
@@ -232,4 +253,3 @@ def _is_free(name: str) -> bool:
     except ProgramError:
         return False
     return True
-

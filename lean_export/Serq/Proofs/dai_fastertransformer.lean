@@ -31,7 +31,7 @@ theorem not_work_conserving : Claims.dai_fastertransformer.not_work_conserving :
 namespace Facts
 
 theorem proper : Claims.dai_fastertransformer.program.Proper :=
-  ⟨by decide, fun m (h : none = some m) => by cases h <;> decide⟩
+  ⟨show 1 ≤ 128 by decide, fun m (h : none = some m) => by cases h <;> decide⟩
 
 theorem lengths : Lengths (some 1280) Claims.dai_fastertransformer.workload := by
   rintro w ⟨_, hw⟩ k

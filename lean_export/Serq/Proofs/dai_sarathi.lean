@@ -15,7 +15,7 @@ namespace Serq.Proofs.dai_sarathi
 namespace Facts
 
 theorem proper : Claims.dai_sarathi.program.Proper :=
-  ⟨by decide, fun m (h : none = some m) => by cases h <;> decide⟩
+  ⟨show 1 ≤ 128 by decide, fun m (h : none = some m) => by cases h <;> decide⟩
 
 theorem lengths : Lengths (some 1280) Claims.dai_sarathi.workload := by
   rintro w ⟨_, hw⟩ k
