@@ -13,8 +13,11 @@ from serq.lean.exact import evaluate
 from serq.lean.fragment import Fragment, Stated, end_factors
 from serq.lean.steps import Iteration, Phases, Run, Sessions, State, Stepper
 
-FEW_STEPS, MOST_STEPS = 60, 400
-"""Steps of one run that are looked at, first and then; Lean takes some 20 a second in its slowest form."""
+FEW_STEPS, MOST_STEPS = 60, 1500
+"""Steps of one run that are looked at, first and then."""
+
+MOST_WORK = 10_000
+"""Runs at the engine, added up over the steps of one run: Lean has to go through them all."""
 
 MOST_STATES = 15_000
 """States that are looked at for one claim."""
@@ -77,7 +80,7 @@ def find_ending(f: Fragment, stated: Stated) -> Witness | None:
     for world in _worlds(f, stated):
         for count in [world.count] if f.arrivals.kind == "batch" else [1, 2, 0, 3, 5, 8]:
             sessions = World(count, world.start, world.gap, world.draws)
-            states = [s for s, _ in islice(stepper.states(sessions_of(f, sessions)), MOST_STEPS + 1)]
+            states = [s for s, _ in islice(stepper.states(sessions_of(f, sessions)), 10 * FEW_STEPS)]
             last = states[-1]
             ended = last.arrived == count and not last.runs and not last.waiting
             readings: dict[str, Fraction | int] = {"now": Fraction(last.now, f.ticks)}
@@ -91,7 +94,7 @@ def _walk(
     f: Fragment, stepper: Stepper, world: World, claim: Expr, wanted: bool, limit: int
 ) -> tuple[Witness | None, int]:
     """The witness of one run, and how many states were looked at."""
-    states: list[State] = []
+    work, states = 0, list[State]()
     for s, iteration in stepper.states(sessions_of(f, world)):
         states.append(s)
         if iteration is not None and bool(evaluate(claim, claim_readings(f, iteration))) == wanted:
@@ -99,7 +102,8 @@ def _walk(
             count = world.count if f.arrivals.kind == "batch" else s.arrived
             sessions = World(count, world.start, world.gap, world.draws)
             return Witness(sessions, iteration.now / f.ticks, _stops(states), iteration), len(states)
-        if len(states) > limit:
+        work += 1 + len(s.runs)
+        if len(states) > limit or work > MOST_WORK:
             break
     return None, len(states)
 
