@@ -72,11 +72,15 @@ class AtMost0:
 
 @frozen
 class All:
+    """Every part is true."""
+
     parts: tuple[Formula, ...]
 
 
 @frozen
 class Any:
+    """Some part is true."""
+
     parts: tuple[Formula, ...]
 
 

@@ -40,7 +40,7 @@ class Clause:
 
 @frozen
 class Done:
-    pass
+    """The end of the iteration's statements."""
 
 
 @frozen
@@ -70,6 +70,8 @@ class Admit:
 
 @frozen
 class Assign:
+    """`set`, of a register by its number."""
+
     register: int
     value: Clause
     after: Steps
@@ -77,6 +79,8 @@ class Assign:
 
 @frozen
 class Branch:
+    """`branch`."""
+
     test: Clause
     yes: Steps
     no: Steps
@@ -127,6 +131,7 @@ class ScheduleReader:
     complaints: Sink
 
     def read(self) -> Steps:
+        """The whole schedule."""
         steps = self._steps(self.engine.schedule.statements, Done())
         if _size(steps) > MOST_STEPS:
             self._refuse(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from contextlib import suppress
 
 from attrs import define, evolve, field, frozen
 
@@ -226,15 +227,13 @@ class _Walker:
     def _value(self, e: Expr) -> tuple[Expr | None, tuple[Note, ...]]:
         """The value of `e` over `serial` and draws, or otherwise what keeps it from being known."""
         drawn = len(self.variables)
-        try:
+        with suppress(_Unknown):
             known = self._known(e)
             term = Reader("a length", self._readings(), Sink()).term(known)
             if isinstance(term, Constant):
                 return Num(float(term.value)), ()
             if term is not None:
                 return known, ()
-        except _Unknown:
-            pass
         del self.variables[drawn:]
         read = {x.name for x in walk(e) if isinstance(x, Attr)}
         notes = [Note(f"`{name}` is set here", at) for name, at in self.unknown.items() if name in read]
@@ -309,7 +308,7 @@ class _Walker:
 
     def _is_positive(self, length: Expr) -> bool:
         found = lengths_of([length], tuple(self.variables))
-        return found is not None and follows(at_most(number(1), found[0][0]), found[1])
+        return bool(found and follows(at_most(number(1), found[0][0]), found[1]))
 
     def _stands_at_the_engine(self, s: Run) -> bool:
         """Whether `s` is a plain run at the engine; says so if not."""
@@ -330,8 +329,7 @@ class _Walker:
     # ------------------------------------------------------------ slots
 
     def _hold(self, s: Hold) -> None:
-        fault = self._hold_fault(s)
-        if fault is not None:
+        if (fault := self._hold_fault(s)) is not None:
             at, what = fault
             self.complaints.say("SQ0801", at or s.at, what=what, cure=_CURE)
             self.lost = True

@@ -2,6 +2,8 @@
 
 A number is an integer term of Lean over a constant denominator, so that `a / 3 <= b` becomes
 `a ≤ b * 3` and nothing is rounded. A test is a proposition. Subtraction is on Int and goes below 0.
+
+It is one file: every operator knows how tightly the others bind.
 """
 
 from __future__ import annotations

@@ -36,10 +36,14 @@ def emit_program(program: Program, output: str | None, *, prove: bool, as_json: 
             listing["lean"] = emitted.alone
         print_exact(json.dumps(listing, ensure_ascii=False, indent=1))
         return ""
+    said = table(emitted.verdicts)
+    if not prove and len(files) < 2 and all(v.status == "stated" for v in emitted.verdicts):
+        said = ""  # one file with all the claims, as it was asked for
     if output is None:
         print_exact(emitted.alone)
-        return table(emitted.verdicts)
-    print_text(table(emitted.verdicts))
+        return said
+    if said:
+        print_text(said)
     return ""
 
 

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from serq.lean.module import MODULES, Text, phases_text
+from serq.lean.module import MODULES, Text, module_stem, phases_text
+from serq.lean.prove import Emitted
 from serq.lean.steps import Iteration
 from serq.lean.witness import World
 from tests.lean.programs import ROOT
@@ -46,9 +47,19 @@ class Lean:
         """The checker's exit code and what it said about files, given as path = text."""
         paths = [self.folder / f"{name}.lean" for name in files]
         for path, text in zip(paths, files.values(), strict=True):
-            path.parent.mkdir(exist_ok=True)
+            path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")
         return check(self.folder, paths)
+
+    def decides(self, emitted: Emitted, changes: dict[str, str] | None = None) -> tuple[int, str]:
+        """What Lean says about the modules of a program, with some of their words changed."""
+        files = {f"Serq/Generated/{module_stem(emitted.stem)}": emitted.statements}
+        if emitted.proofs is not None:
+            files[f"Serq/Proofs/{module_stem(emitted.stem)}"] = emitted.proofs
+        for before, after in (changes or {}).items():
+            assert any(before in text for text in files.values()), before
+            files = {name: text.replace(before, after) for name, text in files.items()}
+        return self.verdicts(files)
 
     def accepts(self, files: dict[str, str]) -> None:
         """Fails unless Lean accepts all the files."""
