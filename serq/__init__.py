@@ -25,6 +25,7 @@ from serq.diagnostics import Diagnostic, InternalError, ProgramError
 
 if TYPE_CHECKING:
     from serq.ir.program import Program
+    from serq.lean.prove import Emitted
     from serq.report import Report
     from serq.report.replications import Replications
     from serq.studies.edge import Edge
@@ -45,6 +46,7 @@ __all__ = [
     "Verification",
     "__version__",
     "check_program",
+    "claims_in_lean",
     "compile",
     "emit_lean",
     "find_edge",
@@ -283,17 +285,24 @@ def find_edge(
     return find_edge(program_at, parameter, low, high, patience, seed=seed, jobs=jobs, progress=progress)
 
 
-def emit_lean(program: Program | str | os.PathLike[str]) -> str:
-    """The claims of a program as one self-contained Lean 4 file: statements, no proofs.
+def emit_lean(program: Program | str | os.PathLike[str], *, prove: bool = False) -> str:
+    """The claims of a program as one self-contained Lean 4 file.
 
-    Raises ProgramError (SQ08xx) with every construct that cannot be stated faithfully.
+    prove: with a proof wherever a general theorem or a witness gives one. Raises ProgramError (SQ08xx)
+    with every construct that cannot be stated faithfully; a claim that cannot be is left out, and
+    named in the text, when another one can.
     """
-    from serq.lean import emit_lean
+    return claims_in_lean(program, prove=prove).alone
+
+
+def claims_in_lean(program: Program | str | os.PathLike[str], *, prove: bool = False) -> Emitted:
+    """The same as several texts, with what became of each claim: `emitted.verdicts`."""
+    from serq.lean.prove import emit
     from serq.tools.running import with_source
 
     program = _program(program)
     try:
-        return emit_lean(program)
+        return emit(program, prove=prove)
     except ProgramError as error:
         raise with_source(error, program) from error.__cause__
 

@@ -18,15 +18,15 @@ CODES: dict[str, Code] = {
     "SQ0802": Code(
         title="{where} reads `{name}`, which has no meaning in Lean",
         help="here a statement can read {known}",
-        why="The Lean model carries what one engine without holds has: its runs, the batch, the "
-        "clock and three counters.",
+        why="The Lean model carries what one engine has without memory: its runs, those that wait "
+        "for a slot, the batch, the clock, registers and three counters.",
         example=STATE,
     ),
     "SQ0803": Code(
-        title="{what} is not a whole number that is known before the run",
+        title="{what} is not a whole number that a statement can give",
         help="give it {wanted}",
-        why="The Lean model counts tokens and sessions in whole numbers that are the same in every "
-        "run of the program.",
+        why="The Lean model counts tokens and sessions in whole numbers: constants, or for the lengths of "
+        "runs also draws, which stand for any natural number.",
         example=STATE,
     ),
     "SQ0804": Code(
@@ -60,10 +60,10 @@ CODES: dict[str, Code] = {
     ),
     "SQ0808": Code(
         title="{what} cannot be stated in Lean",
-        help="state an `every iteration` or `some iteration` claim without `given`, and leave the "
-        "others to runs",
-        why="The Lean model speaks of the iterations of all runs of a program. It has no last "
-        "instant, and no sessions with attributes of their own.",
+        help="a claim at the end can read `count`, `total` of what is the same for every session, and `now`; "
+        "leave the others to runs",
+        why="When everybody has come and ended, the Lean model knows how many sessions there were, and "
+        "when that was. It keeps no record of what each of them observed.",
         example=STATE,
     ),
     "SQ0809": Code(

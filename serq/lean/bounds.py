@@ -6,7 +6,7 @@ Only for expressions that `terms` can translate.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from typing import TypeAlias
 
@@ -21,7 +21,7 @@ Range: TypeAlias = tuple[Bound, Bound]
 """Every value lies between the two, ends included."""
 
 
-def batch_ranges(budget: int) -> tuple[Mapping[str, Range], ...]:
+def batch_ranges(budget: int, registers: Iterable[str] = ()) -> tuple[Mapping[str, Range], ...]:
     """What `execute` can read of a batch under a budget of tokens, in two cases that cover all.
 
     A batch has a prefill token or a decode. One range for each reading could not say so, and
@@ -35,6 +35,8 @@ def batch_ranges(budget: int) -> tuple[Mapping[str, Range], ...]:
             "batch.prefilled": (Fraction(prefilled), most),
             "batch.decoding": (Fraction(decoding), most),
             "running.count": (Fraction(1), math.inf),
+            "waiting.count": (Fraction(0), math.inf),
+            **dict.fromkeys(registers, (-math.inf, math.inf)),
         }
 
     return case(prefilled=1, decoding=0), case(prefilled=0, decoding=1)

@@ -2,6 +2,8 @@
 
 A number is an integer term of Lean over a constant denominator, so that `a / 3 <= b` becomes
 `a ≤ b * 3` and nothing is rounded. A test is a proposition. Subtraction is on Int and goes below 0.
+
+It is one file: every operator knows how tightly the others bind.
 """
 
 from __future__ import annotations
@@ -36,7 +38,7 @@ from serq.ir.expr import (
 from serq.source import Span
 
 # How tightly Lean's operators bind; an argument of a function has to be an ATOM.
-ATOM, CALL, NEGATION, PRODUCT, SUM, COMPARISON, NOT, AND, OR, LOOSE = 100, 90, 75, 70, 65, 50, 40, 35, 30, 0
+ATOM, CALL, NEGATION, PRODUCT, SUM, COMPARISON, NOT, AND, OR = 100, 90, 75, 70, 65, 50, 40, 35, 30
 
 MOST_LEVELS = 60
 """Operators inside each other. One may cost three levels in Lean, whose elaborator allows some 200."""
@@ -55,13 +57,21 @@ class Constant:
 ZERO = Constant(Fraction(0))
 
 
+TICKS = "ticks"
+"""How many ticks make a unit of the clock, where that is left open."""
+
+
 @frozen
 class Number:
-    """The Int term `text`, whose outermost operator binds at `level`, divided by `over` (> 0)."""
+    """The Int term `text`, whose outermost operator binds at `level`, divided by `over` (> 0).
+
+    clocks: and by `ticks`, so many times.
+    """
 
     text: str
     level: int = ATOM
     over: int = 1
+    clocks: int = 0
 
 
 @frozen
@@ -126,6 +136,10 @@ class Reader:
         self, e: Func | Fold | Unary | Binary | Conditional, terms: list[Term], at: Span | None
     ) -> Term | None:
         match e:
+            case Func(function="floor" | "ceil" as function) if clocks(as_number(terms[0])):
+                what = f"{function} of the clock of sessions that come at any times"
+                self.complaints.say("SQ0806", at, function=what)
+                return None
             case Func(function=function):
                 return _FUNCTIONS[function](*map(as_number, terms))
             case Fold(kind=kind):
@@ -236,15 +250,34 @@ def denominator(x: Constant | Number) -> int:
     return x.value.denominator if isinstance(x, Constant) else x.over
 
 
-def scaled(x: Constant | Number, by: int) -> tuple[str, int]:
-    """The integer term of `x * by`, for `by` a positive multiple of its denominator."""
+def clocks(x: Constant | Number) -> int:
+    """How many times `x` is divided by `ticks` in Lean."""
+    return 0 if isinstance(x, Constant) else x.clocks
+
+
+def scaled(x: Constant | Number, by: int, ticks: int = 0) -> tuple[str, int]:
+    """The integer term of `x * by`, for `by` a positive multiple of its denominator.
+
+    ticks: and of `ticks`, so many times, no fewer than `x` is divided by it.
+    """
     if isinstance(x, Constant):
         whole = x.value * by
-        return str(whole.numerator), ATOM if whole >= 0 else NEGATION
-    factor = by // x.over
-    if factor == 1:
-        return x.text, x.level
-    return f"{inside(x.text, x.level, PRODUCT)} * {factor}", PRODUCT
+        text, level = str(whole.numerator), ATOM if whole >= 0 else NEGATION
+        missing = ticks if whole else 0
+    else:
+        factor = by // x.over
+        text, level = x.text, x.level
+        if factor != 1:
+            text, level = f"{inside(text, level, PRODUCT)} * {factor}", PRODUCT
+        missing = ticks - x.clocks
+    for _ in range(missing):
+        text, level = f"{inside(text, level, PRODUCT)} * {TICKS}", PRODUCT
+    return text, level
+
+
+def _together(a: Constant | Number, b: Constant | Number) -> tuple[int, int]:
+    """A denominator for both, and how many times `ticks` stands beside it."""
+    return math.lcm(denominator(a), denominator(b)), max(clocks(a), clocks(b))
 
 
 # --------------------------------------------------------------------- operators
@@ -254,36 +287,36 @@ def plus(a: Constant | Number, b: Constant | Number, sign: str = "+") -> Constan
     """`a + b`, or `a - b`."""
     if isinstance(a, Constant) and isinstance(b, Constant):
         return Constant(a.value + b.value if sign == "+" else a.value - b.value)
-    over = math.lcm(denominator(a), denominator(b))
-    left, right = inside(*scaled(a, over), SUM), inside(*scaled(b, over), SUM + 1)
-    return Number(f"{left} {sign} {right}", SUM, over)
+    over = _together(a, b)
+    left, right = inside(*scaled(a, *over), SUM), inside(*scaled(b, *over), SUM + 1)
+    return Number(f"{left} {sign} {right}", SUM, *over)
 
 
 def product(a: Constant | Number, b: Constant | Number) -> Constant | Number:
     """`a * b`."""
     if isinstance(a, Constant) and isinstance(b, Constant):
         return Constant(a.value * b.value)
-    over = denominator(a) * denominator(b)
-    (x, left), (y, right) = scaled(a, denominator(a)), scaled(b, denominator(b))
+    over = denominator(a) * denominator(b), clocks(a) + clocks(b)
+    (x, left), (y, right) = (scaled(z, denominator(z), clocks(z)) for z in (a, b))
     if x == "1":
-        return Number(y, right, over)
+        return Number(y, right, *over)
     if y == "1":
-        return Number(x, left, over)
-    return Number(f"{inside(x, left, PRODUCT)} * {inside(y, right, PRODUCT + 1)}", PRODUCT, over)
+        return Number(x, left, *over)
+    return Number(f"{inside(x, left, PRODUCT)} * {inside(y, right, PRODUCT + 1)}", PRODUCT, *over)
 
 
 def minus(a: Constant | Number) -> Constant | Number:
     """`-a`."""
     if isinstance(a, Constant):
         return Constant(-a.value)
-    return Number(f"-{inside(a.text, a.level, ATOM)}", NEGATION, a.over)
+    return Number(f"-{inside(a.text, a.level, ATOM)}", NEGATION, a.over, a.clocks)
 
 
 def absolute(a: Constant | Number) -> Constant | Number:
     """`abs(a)`."""
     if isinstance(a, Constant):
         return Constant(abs(a.value))
-    return Number(f"(Int.natAbs {inside(a.text, a.level, ATOM)} : Int)", ATOM, a.over)
+    return Number(f"(Int.natAbs {inside(a.text, a.level, ATOM)} : Int)", ATOM, a.over, a.clocks)
 
 
 def rounded(a: Constant | Number, up: bool) -> Constant | Number:
@@ -302,9 +335,9 @@ def extreme(function: str, a: Constant | Number, b: Constant | Number) -> Consta
     """`min` or `max`."""
     if isinstance(a, Constant) and isinstance(b, Constant):
         return Constant(min(a.value, b.value) if function == "min" else max(a.value, b.value))
-    over = math.lcm(denominator(a), denominator(b))
-    left, right = inside(*scaled(a, over), ATOM), inside(*scaled(b, over), ATOM)
-    return Number(f"{function} {left} {right}", CALL, over)
+    over = _together(a, b)
+    left, right = inside(*scaled(a, *over), ATOM), inside(*scaled(b, *over), ATOM)
+    return Number(f"{function} {left} {right}", CALL, *over)
 
 
 def compared(sign: str, a: Term, b: Term) -> Proposition:
@@ -317,8 +350,8 @@ def compared(sign: str, a: Term, b: Term) -> Proposition:
     x, y = as_number(a), as_number(b)
     if isinstance(x, Constant) and isinstance(y, Constant):
         return as_proposition(Constant(Fraction(_COMPARE[sign](x.value, y.value))))
-    over = math.lcm(denominator(x), denominator(y))
-    left, right = inside(*scaled(x, over), SUM), inside(*scaled(y, over), SUM)
+    over = _together(x, y)
+    left, right = inside(*scaled(x, *over), SUM), inside(*scaled(y, *over), SUM)
     return Proposition(f"{left} {COMPARISONS[sign]} {right}")
 
 
@@ -342,13 +375,12 @@ def either(a: Proposition, b: Proposition) -> Proposition:
 def choice(condition: Proposition, a: Term, b: Term) -> Term:
     """`condition ? a : b`: a test if both outcomes are, otherwise a number."""
     if isinstance(a, Proposition) and isinstance(b, Proposition):
-        outcomes = [inside(x.text, x.level, OR) for x in (a, b)]
-        return Proposition(f"if {condition.text} then {outcomes[0]} else {outcomes[1]}", LOOSE)
+        return either(both(condition, a), both(negated(condition), b))
     x, y = as_number(a), as_number(b)
-    over = math.lcm(denominator(x), denominator(y))
+    over = _together(x, y)
     # The type has to be said: with numerals alone Lean would choose Nat, where 1 - 2 is 0.
-    outcome, other = scaled(x, over)[0], scaled(y, over)[0]
-    return Number(f"(if {condition.text} then {outcome} else {other} : Int)", ATOM, over)
+    outcome, other = scaled(x, *over)[0], scaled(y, *over)[0]
+    return Number(f"(if {condition.text} then {outcome} else {other} : Int)", ATOM, *over)
 
 
 def _binary(sign: str, a: Term, b: Term) -> Term:

@@ -231,17 +231,33 @@ def print_ir(file: str, sets: dict[str, str], defs: dict[str, str]) -> None:
 @serq_command.command(
     "emit-lean",
     short_help="State the claims of a program in Lean 4.",
-    epilog="\b\nExample:\n  serq emit-lean examples/papers/dai_sarathi.sq -o Sarathi.lean",
+    epilog="\b\nExample:\n  serq emit-lean examples/papers/dai_sarathi.sq --prove -o lean/",
 )
 @click.argument("file")
 @replacements
-@click.option("-o", "--output", metavar="OUT", help="Write to this file instead of standard output.")
-def emit_lean(file: str, sets: dict[str, str], defs: dict[str, str], output: str | None) -> None:
-    """State the claims of a program in Lean 4: one self-contained file, statements only."""
+@click.option(
+    "-o",
+    "--output",
+    metavar="OUT",
+    help="A file that ends in .lean, or a folder for a Lake package; otherwise standard output.",
+)
+@click.option("--prove", is_flag=True, help="Add a proof wherever a general theorem or a witness gives one.")
+@click.option("--json", "as_json", is_flag=True, help="Tell what became of each claim as JSON.")
+def emit_lean(
+    file: str, sets: dict[str, str], defs: dict[str, str], output: str | None, prove: bool, as_json: bool
+) -> None:
+    """State the claims of a program in Lean 4, with proofs where they can be found.
+
+    A table tells what became of each claim: on standard error beside the Lean text, on standard output
+    when the text goes elsewhere.
+    """
+    from serq.tools.emitting import emit_program
     from serq.tools.writing import refuse_overwriting
 
     refuse_overwriting(file, output)
-    _print_or_write(serq.emit_lean(open_program(file, sets, defs)), output)
+    said = emit_program(open_program(file, sets, defs), output, prove=prove, as_json=as_json)
+    if said:
+        print(said, file=sys.stderr)
 
 
 @serq_command.command(

@@ -9,6 +9,7 @@ import serq
 from serq.lean import emit_lean
 
 ROOT = Path(__file__).parents[2]
+PACKAGE = ROOT / "lean_export" / "Serq"
 SARATHI = ROOT / "examples" / "papers" / "dai_sarathi.sq"
 FASTERTRANSFORMER = ROOT / "examples" / "papers" / "dai_fastertransformer.sq"
 
@@ -43,6 +44,6 @@ def proposition(claim: str, **parts: str) -> str:
     """What is stated about an iteration `i`, on one line."""
     text = stated(small(claim, **parts))
     (found,) = re.findall(
-        r"EveryIteration program fun \w+ => (.*?)\n\nend", re.sub(r"\n    ", " ", text), re.DOTALL
+        r"EveryIteration program workload fun \w+ => (.*?)\n\nend", re.sub(r"\n    ", " ", text), re.DOTALL
     )
     return str(found)

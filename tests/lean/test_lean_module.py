@@ -10,11 +10,9 @@ import pytest
 
 import serq
 from serq.lean import emit_lean
-from serq.lean.module import model_text
+from serq.lean.module import module_body, module_stem
 from serq.lean.names import KEYWORDS, doc_comment, lean_name
-from tests.lean.programs import FASTERTRANSFORMER, ROOT, SARATHI, small, stated
-
-PACKAGE = ROOT / "lean_export" / "Serq"
+from tests.lean.programs import FASTERTRANSFORMER, PACKAGE, SARATHI, small, stated
 
 
 def same(path: Path, text: str) -> None:
@@ -25,33 +23,51 @@ def same(path: Path, text: str) -> None:
     assert text == path.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("program", [SARATHI, FASTERTRANSFORMER], ids=lambda p: p.stem)
-def test_the_lean_package_holds_the_statements_of_the_examples(program: Path) -> None:
-    text = emit_lean(serq.compile(program), import_model=True)
-    same(PACKAGE / "Generated" / f"{program.stem}.lean", text)
+EXAMPLES = [SARATHI, FASTERTRANSFORMER]
 
 
-def test_the_lean_package_has_the_model_that_statements_are_given() -> None:
-    same(PACKAGE / "Model.lean", (ROOT / "serq" / "lean" / "model.lean").read_text(encoding="utf-8"))
+@pytest.mark.parametrize("program", EXAMPLES, ids=lambda p: p.stem)
+def test_the_lean_package_holds_the_claims_of_the_examples_and_their_proofs(program: Path) -> None:
+    emitted = serq.claims_in_lean(program, prove=True)
+    same(PACKAGE / "Generated" / f"{program.stem}.lean", emitted.statements)
+    assert emitted.proofs is not None
+    same(PACKAGE / "Proofs" / f"{program.stem}.lean", emitted.proofs)
+
+
+def test_the_lean_package_says_what_is_proved() -> None:
+    imports, examples = [], []
+    for program in EXAMPLES:
+        imports.append(f"public import Serq.Proofs.{program.stem}")
+        for v in serq.claims_in_lean(program, prove=True).verdicts:
+            assert v.status == "proved"
+            name = f"{program.stem}.{v.claim.name}"
+            examples.append(f"/-- By {' and '.join(v.by)}. -/\nexample : Claims.{name} := Proofs.{name}")
+    text = "\n\n".join([
+        "module", "\n".join(imports), "/-! Each claim of the examples with its proof. -/",
+        "namespace Serq", *examples, "end Serq",
+    ])  # fmt: skip
+    same(PACKAGE / "Proved.lean", text + "\n")
 
 
 def test_a_statement_carries_the_whole_model_or_imports_it() -> None:
     program = serq.compile(SARATHI)
     alone, importing = emit_lean(program), emit_lean(program, import_model=True)
-    assert model_text() in alone and "import" not in alone
+    assert module_body("Model") in alone and "import" not in alone
     assert importing.startswith("module\n\npublic import Serq.Model\n\n/-!")
     body = alone.split("end Serq\n\n", 1)[1]
     assert importing.endswith(body)
-    assert len(model_text().splitlines()) > 200
+    assert len(module_body("Model").splitlines()) > 300
 
 
 def test_the_same_program_gives_the_same_text() -> None:
     assert emit_lean(serq.compile(SARATHI)) == emit_lean(serq.compile(SARATHI))
 
 
-def test_nothing_is_proved_or_left_open() -> None:
+def test_nothing_is_proved_unasked_and_nothing_left_open() -> None:
     text = emit_lean(serq.compile(FASTERTRANSFORMER))
     assert not re.search(r"\b(sorry|axiom|theorem|example|Mathlib)\b", text)
+    proven = serq.emit_lean(FASTERTRANSFORMER, prove=True)
+    assert not re.search(r"\b(sorry|axiom|native_decide|Mathlib|skipKernelTC)\b", proven)
 
 
 def test_lines_have_at_most_100_columns() -> None:
@@ -83,10 +99,21 @@ def test_the_words_of_lean_are_escaped() -> None:
 def test_a_claim_that_is_called_like_something_in_the_file_is_protected() -> None:
     claims = "claim max: every iteration of e (max(tokens, 2) > 1); claim program: some iteration of e (1);"
     text = stated(small(claims=claims))
-    assert "\nprotected def max : Prop :=\n  EveryIteration program_ fun i => max i.tokens 2 > 1\n" in text
+    assert (
+        "\nprotected def max : Prop :=\n  EveryIteration program_ workload fun i => max i.tokens 2 > 1\n"
+        in text
+    )
     assert "\ndef program_ : Program where\n" in text
     assert "\nprotected def program : Prop :=\n" in text
     assert "\ndef c : Prop :=\n" in text
+
+
+@pytest.mark.parametrize(
+    ("stem", "module"),
+    [("dai_sarathi", "dai_sarathi"), ("a-b c", "a_b_c"), ("end", "program_end"), ("2nd", "program_2nd")],
+)
+def test_a_module_has_a_plain_name(stem: str, module: str) -> None:
+    assert module_stem(stem) == module
 
 
 @pytest.mark.parametrize("text", ["a -/* b */ c", "a /-b", "--/-/- /- -/-/", "-/"])

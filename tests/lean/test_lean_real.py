@@ -1,136 +1,74 @@
-"""Real Lean accepts the statements, and its model goes through the iterations of the programs.
+"""Real Lean accepts the statements and the proofs, and its model goes through the programs' iterations.
 
-What the model computes is compared with `iterations`, which plays the same events in Python, and
-the propositions of claims with the failures that a run of serq counts.
+What the model computes is compared with `serq.lean.steps`, which `test_lean_steps` compares with the
+machine, and the propositions of claims with the failures that a run of serq counts.
 """
 
 from __future__ import annotations
 
-import os
 import re
-import shutil
-import subprocess
-import sys
-from collections.abc import Callable
+import time
 from pathlib import Path
 
 import pytest
 
 import serq
 from serq.diagnostics import ProgramError
-from serq.lean import emit_lean
+from serq.lean.fragment import read_fragment
+from serq.lean.module import Text, module_text
 from serq.lean.names import KEYWORDS
 from tests.lean.drawn import random_case
-from tests.lean.iterations import Iteration, everyone, iterations, one_phase
-from tests.lean.programs import FASTERTRANSFORMER, ROOT, SARATHI, small, stated
+from tests.lean.programs import FASTERTRANSFORMER, PACKAGE, SARATHI, small, stated
+from tests.lean.real import Lean, check, evaluation, goes_through, in_serq
 
 pytestmark = pytest.mark.slow
 
-CHECKER = Path(__file__).parent / "checker" / "lean_check.py"
-
-EVALUATION = """
-/-- The iterations among the next `k` states. -/
-def trace (p : Program) (n : Nat) : Nat → Option State → List Iteration
-  | 0, _ => []
-  | _, none => []
-  | k + 1, some s =>
-    (if tokens p s.runs = 0 then [] else [iteration p s]) ++ trace p n k (next p n s)
-
-def row (i : Iteration) : List Int :=
-  [i.now, i.tokens, i.prefilled, i.decoders, i.residents, i.demand, i.served, i.arrived]
-"""
-
 
 @pytest.fixture(scope="session")
-def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder of Lean files with the model in it."""
-    folder = tmp_path_factory.mktemp("lean")
-    (folder / "Serq").mkdir()
-    shutil.copy(ROOT / "serq" / "lean" / "model.lean", folder / "Serq" / "Model.lean")
-    return folder
+def lean(tmp_path_factory: pytest.TempPathFactory) -> Lean:
+    return Lean(tmp_path_factory.mktemp("lean"))
 
 
-@pytest.fixture(scope="session")
-def accepted(package: Path) -> Callable[..., None]:
-    """Asks Lean to check files, given as name = text. Skips where Lean cannot be had."""
-
-    def check(**files: str) -> None:
-        paths = [package / f"{name}.lean" for name in files]
-        for path, text in zip(paths, files.values(), strict=True):
-            path.write_text(text, encoding="utf-8")
-        command = [sys.executable, str(CHECKER), "--root", str(package), *map(str, paths)]
-        done = subprocess.run(command, capture_output=True, text=True)
-        if done.returncode == 2 and os.environ.get("SERQ_REQUIRE_LEAN") != "1":
-            pytest.skip(f"Lean cannot be run here: {done.stderr.strip().splitlines()[-1]}")
-        assert done.returncode == 0, done.stdout + done.stderr
-
-    return check
+def test_the_whole_package() -> None:
+    began = time.monotonic()
+    code, said = check(PACKAGE.parent, [PACKAGE / "Proved.lean"])
+    assert code == 0, said
+    assert time.monotonic() - began < 600
 
 
-def evaluation(imports: list[str], body: list[str]) -> str:
-    """A module that evaluates the model."""
-    lines = ["module", "", *(f"public import {name}" for name in ("Serq.Model", *imports))]
-    return "\n".join(
-        [*lines, "", "noncomputable section", "", "namespace Serq", EVALUATION, *body, "", "end Serq", ""]
-    )
+def test_files_that_stand_alone(lean: Lean) -> None:
+    """With the text of the package in them, and nothing to import."""
+    lean.accepts({"Stated": serq.emit_lean(SARATHI), "Proven": serq.emit_lean(FASTERTRANSFORMER, prove=True)})
 
 
-def expected(program: str, sessions: int, rows: list[Iteration]) -> str:
-    """An example that holds when the model goes through `rows`, and through no others before."""
-    steps = len(rows) + sessions + 1
-    listed = ",\n    ".join(str(list(row)) for row in rows)
-    return (
-        f"example : ((trace {program} {sessions} {steps} (some (initial {program} {sessions}))).map row)"
-        f".take {len(rows)} =\n   [{listed}] := by decide +kernel"
-    )
+# --------------------------------------------------------------------- the model
 
 
-def dai_rows(
-    schedule: tuple[tuple[str, Callable[[bool, int, int], bool]], ...], sessions: int
-) -> list[Iteration]:
-    return iterations(
-        budget=128,
-        execute=lambda tokens, *_: 1128 + 3547 * -(-tokens // 128),
-        server=[("prefill", 290), ("decode", 990)],
-        sessions=sessions,
-        gap=46750,
-        schedule=schedule,
-        limit=35,
-    )
+def random_file(seeds: range, rows: int = 12) -> str:
+    """A module that compares the model with random programs."""
+    parts = []
+    for seed in seeds:
+        case = random_case(seed, rows)
+        program = serq.compile(f"random{seed}.sq", source=small(**case.parts))
+        text = Text(program, read_fragment(program))
+        parts += [*text.definitions(), in_serq([goes_through(text, case.world, case.rows, rows)])]
+    return evaluation(parts)
 
 
-def test_the_statements_of_the_papers_programs(accepted: Callable[..., None]) -> None:
-    accepted(
-        dai_sarathi=emit_lean(serq.compile(SARATHI)),
-        dai_fastertransformer=emit_lean(serq.compile(FASTERTRANSFORMER)),
-    )
+@pytest.mark.parametrize("first", range(0, 200, 50))
+def test_the_model_goes_through_the_iterations_of_random_programs(lean: Lean, first: int) -> None:
+    lean.accepts({f"Random{first}": random_file(range(first, first + 50))})
 
 
-def test_the_model_goes_through_the_iterations_of_the_papers_programs(accepted: Callable[..., None]) -> None:
-    # semantics, section 14: at 93500, when the second request comes, one engine fills its batch
-    # and the other serves the single decode.
-    sarathi = dai_rows((("admission", everyone),), 6)
-    faster = dai_rows((("admission", one_phase),), 6)
-    assert [r[1:] for r in sarathi if r.now == 93500] == [(128, 127, 1, 2, 291, 297, 2)]
-    assert [r[1:] for r in faster if r.now == 93500] == [(1, 0, 1, 2, 291, 297, 2)]
-    a, b = "Claims.sarathi.program", "Claims.faster.program"
-    accepted(
-        sarathi=emit_lean(serq.compile("sarathi.sq", source=SARATHI.read_text()), import_model=True),
-        faster=emit_lean(serq.compile("faster.sq", source=FASTERTRANSFORMER.read_text()), import_model=True),
-        Papers=evaluation(["sarathi", "faster"], [expected(a, 6, sarathi), expected(b, 6, faster)]),
-    )
-
-
-def test_the_model_goes_through_the_iterations_of_random_programs(accepted: Callable[..., None]) -> None:
-    cases = {f"random{seed}": case for seed in range(24) if (case := random_case(seed)).rows}
-    assert len(cases) > 20
-    programs = {name: stated(small(**case.parts), f"{name}.sq") for name, case in cases.items()}
-    bodies = [re.sub(r"\A.*?(?=namespace)", "", text, flags=re.DOTALL) for text in programs.values()]
-    one_file = "module\n\npublic import Serq.Model\n\n@[expose] public noncomputable section\n\n" + "\n".join(
-        bodies
-    )
-    checks = [expected(f"Claims.{name}.program", case.sessions, case.rows) for name, case in cases.items()]
-    accepted(programs=one_file, Random=evaluation(["programs"], checks))
+def test_a_model_that_is_broken_is_found_out(tmp_path: Path) -> None:
+    broken = Lean(tmp_path)
+    model = module_text("Model")
+    swapped = model.replace("[if r.decoding then 0 else 1]", "[if r.decoding then 1 else 0]")
+    assert swapped != model
+    (tmp_path / "Serq" / "Model.lean").write_text(swapped, encoding="utf-8")
+    code, said = broken.verdicts({"Random": random_file(range(50))})
+    assert code == 1
+    assert re.search(r"Random\.lean:\d+:\d+: error", said) and "Serq/Schemes.lean: ok" in said
 
 
 CLAIMS = [
@@ -153,30 +91,131 @@ CLAIMS = [
 ]
 
 
-def test_a_proposition_is_true_where_a_run_finds_its_claim_true(accepted: Callable[..., None]) -> None:
+def test_a_proposition_is_true_where_a_run_finds_its_claim_true(lean: Lean) -> None:
     claims = " ".join(f"claim c{k}: every iteration of e ({claim});" for k, claim in enumerate(CLAIMS))
     server = "run e prefill (cost(e, 11)); run e decode (cost(e, 5)); run e prefill (cost(e, 2));"
     source = small(execute="3 + batch.tokens", workload="arrive renewal(31);", server=server, claims=claims)
-    text = stated(source, "claims.sq")
     program = serq.compile("claims.sq", source=source)
+    text = Text(program, read_fragment(program))
     report = serq.run(program, horizon=10000, arrivals=9)
-    body = ["def iterations := trace Claims.claims.program 9 60 (some (initial Claims.claims.program 9))"]
+    name = "Claims.claims.program"
+    body = [
+        """def states (p : Program) (w : Sessions) : Nat → State → List State
+  | 0, s => [s]
+  | k + 1, s => s :: match next p w s with
+    | none => []
+    | some t => t.force (states p w k)""",
+        "def w : Sessions := ⟨9, fun k => (k + 1) * 31, fun _ => [.prefill 11, .decode 5, .prefill 2]⟩",
+        f"def iterations := ((states {name} w 120 (initial {name} w)).filter\n"
+        f"    fun s => decide (Starts {name} s)).map (iteration {name})",
+    ]
     for k in range(len(CLAIMS)):
-        found = re.search(rf"def c{k} : Prop :=\n  EveryIteration program (fun .*?)\n\n", text, re.DOTALL)
-        assert found
         outcome = report.claim(f"c{k}")
-        proposition = re.sub(
-            r"^fun (\w+) =>(.*)", r"fun (\1 : Iteration) => !decide (\2)", found[1], flags=re.DOTALL
+        (claim,) = (s for s in text.fragment.claims if s.claim.name == f"c{k}")
+        body.append(
+            f"example : iterations.countP (fun i : Iteration => !decide ({claim.proposition})) = "
+            f"{outcome.failures} := by decide +kernel"
         )
-        body.append(f"example : iterations.countP ({proposition}) = {outcome.failures} := by decide +kernel")
         assert 0 < outcome.failures < outcome.checked, f"{CLAIMS[k]} tells nothing apart"
     body.append(f"example : iterations.length = {outcome.checked} := by decide +kernel")
-    accepted(claims=text, Truth=evaluation(["claims"], body))
+    lean.accepts({"Truth": evaluation([*text.definitions(), in_serq(body)])})
 
 
-def test_lean_takes_every_name_and_the_deepest_expressions(accepted: Callable[..., None]) -> None:
+# ----------------------------------------------------------------- what is proved
+
+SLOTS = dict(
+    items="pool s on e { }", engine="s cap 4; state n = 0;", workload="arrive batch(7);",
+    schedule="set n = n + 1; advance running decode first; admit waiting while (n > 0);",
+    server="hold s (cost(s, 1)) { run e prefill (cost(e, 5)); run e decode (cost(e, 3)); }",
+    claims="claim full: every iteration of e (tokens == min(demand, 8) && used(s) <= 4);"
+    "claim crowd: some iteration of e (queued(s) > 2 && n > 1);"
+    "claim nobody: some iteration of e (decoders > residents || free(s) < 0);"
+    "claim late: every iteration of e (n < 5);",
+)  # fmt: skip
+DRAWN = dict(
+    workload="arrive poisson(0.1); init { set p = min(20, 1 + floor(~exp(5)));"
+    " set o = max(1, ceil(~exp(3))); set b = ~bernoulli(0.5); }",
+    server="run e prefill (cost(e, p + b)); run e decode (cost(e, o));",
+    claims="claim small given (p + o <= 30): every iteration of e (served + demand <= 31 * arrived);"
+    "claim large: every iteration of e (served <= 31 * arrived);"
+    "claim two given (b == 1): some iteration of e (residents > 1);",
+)
+ORCA = dict(
+    schedule="branch (running.decoding > 2) { advance running only (decoding) each at most (4); }"
+    " else { } advance running only (!decoding || remaining >= 0) by (remaining) each at most (4);",
+    execute="0.5 + batch.prefilled + batch.decoding / 4 + max(0, running.count - 3)",
+    claims="claim wc: every iteration of e (demand < 8 || tokens == 8);"
+    "claim rate: every iteration of e (served <= 4 * now && (tokens > 8 ? 0 : abs(-tokens) <= 8));"
+    "claim ends: every iteration of e (arrived * 10 <= now);",
+)
+VANILLA = dict(
+    schedule="exclusive prefill; admit waiting while (running.preempted == 0);",
+    execute="1 + ceil(batch.tokens / 3)",
+    workload="arrive renewal(6);",
+    claims="claim wc: every iteration of e (demand < 8 || tokens == 8);"
+    "claim rate: every iteration of e (served * 4 <= 8 * now);"
+    "claim bounded: every iteration of e (8 * arrived <= served + 72);",
+)
+
+
+ENDS = dict(
+    server="run e prefill (cost(e, 5)); run e decode (cost(e, 3)); observe o = 8; observe t = now;",
+    claims="claim all: at end (total(o) == 8 * count(o) && count(o) == count(t));"
+    "claim rate: at end (9 * count(t) <= now && 10 * count(o) <= now);"
+    "claim few: at end (count(o) < 4);",
+)
+ANY = dict(
+    schedule="advance running only (decoding); advance running;",
+    execute="0.5 + batch.tokens / 2",
+    workload="arrive renewal(~exp(3));",
+    claims="claim rate: every iteration of e (now * 16 >= 9 * served);"
+    "claim wc: every iteration of e (tokens == min(8, demand));"
+    "claim early: every iteration of e (now > 3);"
+    "claim never: some iteration of e (tokens > 8);",
+)
+
+
+def test_programs_of_every_kind_are_decided(lean: Lean) -> None:
+    """Lean accepts every proof; which claims have one, and which way, is worked out by hand."""
+    wanted = {
+        "slots": (SLOTS, {"full": "proved", "crowd": "proved", "nobody": "refuted", "late": "refuted"}),
+        "drawn": (DRAWN, {"small": "proved", "large": "refuted", "two": "proved"}),
+        "orca": (ORCA, {"wc": "proved", "rate": "proved", "ends": "proved"}),
+        "ends": (ENDS, {"all": "proved", "rate": "proved", "few": "refuted"}),
+        "any": (ANY, {"rate": "proved", "wc": "proved", "early": "refuted", "never": "refuted"}),
+        "vanilla": (VANILLA, {"wc": "stated", "rate": "proved", "bounded": "stated"}),
+    }
+    for name, (parts, verdicts) in wanted.items():
+        emitted = serq.claims_in_lean(serq.compile(f"{name}.sq", source=small(**parts)), prove=True)
+        found = {v.claim.name: v.status for v in emitted.verdicts if v.claim.name != "c"}
+        assert found == verdicts
+        code, said = lean.decides(emitted)
+        assert code == 0, said
+
+
+@pytest.mark.parametrize(
+    ("program", "before", "after"),
+    [
+        (FASTERTRANSFORMER, "i.demand ≥ 128 ∧ i.tokens < 128", "i.demand ≥ 292 ∧ i.tokens < 128"),
+        (FASTERTRANSFORMER, "⟨93500, 2,", "⟨93501, 2,"),
+        (FASTERTRANSFORMER, "refine witness", "sorry --"),
+        (FASTERTRANSFORMER, "public section", "axiom magic : False\n\npublic section"),
+        (SARATHI, "i.served * 4675 ≤ 128 * i.now", "i.served * 4676 ≤ 128 * i.now"),
+        (SARATHI, "i.demand < 128 ∨", "i.demand < 127 ∨"),
+        (SARATHI, "everyone standing", "(fun _ r => r.decoding) standing"),
+        (SARATHI, "Renewal 46750 w", "Renewal 46749 w"),
+    ],
+)
+def test_a_changed_claim_proof_or_witness_is_rejected(
+    lean: Lean, program: Path, before: str, after: str
+) -> None:
+    code, said = lean.decides(serq.claims_in_lean(program, prove=True), {before: after})
+    assert code == 1 and re.search("error|sorry|axiom", said)
+
+
+def test_lean_takes_every_name_and_the_deepest_expressions(lean: Lean) -> None:
     names = sorted(
-        KEYWORDS | {"max", "truth", "Nat", "Int", "EveryIteration", "Serq", "i", "größer", "_", "_x"}
+        KEYWORDS | {"max", "truth", "Nat", "Int", "EveryIteration", "Serq", "i", "größer", "_", "_x", "w"}
     )
     plain = [name for name in names if _is_free(name)]
     claims = " ".join(
@@ -190,7 +229,13 @@ def test_lean_takes_every_name_and_the_deepest_expressions(accepted: Callable[..
     claims += " claim long: some iteration of e (sum k in 50 (tokens - k) == 1);"
     text = stated(small(claims=claims), "a-b end.sq")
     assert len(plain) > 80
-    accepted(Names=text)
+    few = " ".join(
+        f"claim {name}: every iteration of e (tokens <= 8);" for name in ("max", "budget", "end", "h")
+    )
+    lean.accepts({"Names": text})
+    emitted = serq.claims_in_lean(serq.compile("a-b end.sq", source=small(claims=few)), prove=True)
+    code, said = lean.decides(emitted)
+    assert code == 0, said
 
 
 def _is_free(name: str) -> bool:

@@ -52,7 +52,10 @@ MIXED = [
     ("(tokens > 1) == 1", "i.tokens > 1"),
     ("0 == (tokens > 1)", "¬ (i.tokens > 1)"),
     ("(tokens > 1) == (demand > 1)", "truth (i.tokens > 1) = truth (i.demand > 1)"),
-    ("decoders ? tokens > 1 : demand > 1", "if i.decoders ≠ 0 then i.tokens > 1 else i.demand > 1"),
+    (
+        "decoders ? tokens > 1 : demand > 1",
+        "i.decoders ≠ 0 ∧ i.tokens > 1 ∨ ¬ (i.decoders ≠ 0) ∧ i.demand > 1",
+    ),
     ("decoders ? tokens > 1 : 2", "(if i.decoders ≠ 0 then truth (i.tokens > 1) else 2 : Int) ≠ 0"),
     ("1", "True"),
     ("1 - 1", "False"),
@@ -71,7 +74,7 @@ def test_a_clock_in_fractions_counts_ticks() -> None:
     text = stated(small(**parts))
     assert "One unit of its clock is 8 ticks." in text
     assert "execute := fun batch => (1 + batch.tokens * 2) * 2\n" in text
-    assert "arrivals := .renewal 9\n" in text
+    assert "Renewal 9 w ∧" in text
     assert proposition("served <= 3 * now", **parts) == "i.served * 8 ≤ 3 * i.now"
 
 

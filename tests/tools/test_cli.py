@@ -144,7 +144,6 @@ def test_a_refused_program_prints_nothing_but_its_complaint(ask: Ask, write: Wri
         ["check", "MISSING", "--horizon", "1"],
         ["ir", "MISSING", "MISSING"],
         ["explain", "SQ9999"],
-        ["emit-lean", "MISSING", "--json"],
     ],
 )
 def test_wrong_use_exits_with_2_before_the_program_is_opened(ask: Ask, arguments: list[str]) -> None:
@@ -384,7 +383,7 @@ def test_an_output_that_cannot_be_written_is_an_error_without_a_report(
     for ending in (
         ask("run", path, "--horizon", 50, "--dump", path),
         ask("emit-lean", path, "-o", tmp_path / "no" / "Out.lean"),
-        ask("emit-lean", path, "-o", tmp_path),
+        ask("emit-lean", path, "-o", f"{path}/lean"),
     ):
         assert (ending.code, ending.out) == (1, "")
         assert "error[SQ0930]: cannot write `" in ending.err
@@ -567,3 +566,52 @@ def test_an_error_is_not_lost_among_doubts(ask: Ask, write: Write) -> None:
     said = ask("check", write("fn main() {\n" + "  let a = 1;\n" * 40 + "  let b = zzz;\n}\n"))
     assert said.code == 1
     assert "error[SQ0204]" in said.err.splitlines()[0]
+
+
+def test_emit_lean_writes_a_package_and_a_table(ask: Ask, root: Path, tmp_path: Path) -> None:
+    program, folder = root / "examples/papers/dai_fastertransformer.sq", tmp_path / "lean"
+    told = ask("emit-lean", program, "-o", folder, "--prove")
+    assert told.code == 0 and told.err == ""
+    assert told.out.splitlines() == [
+        "not_work_conserving  45  proved by witness: 2 sessions, 11 steps, at 93500: demand 291, tokens 1",
+        "token_rate           48  proved by token rate",
+    ]
+    written = sorted(str(f.relative_to(folder)) for f in folder.rglob("*") if f.is_file())
+    assert written == [
+        "Serq/Generated/dai_fastertransformer.lean", "Serq/Lemmas.lean", "Serq/Model.lean",
+        "Serq/Proofs/dai_fastertransformer.lean", "Serq/Schemes.lean", "lakefile.toml", "lean-toolchain",
+    ]  # fmt: skip
+    listing = json.loads(ask("emit-lean", program, "--prove", "--json").out)
+    assert [c["verdict"] for c in listing["claims"]] == ["proved", "proved"]
+    assert listing["claims"][0]["witness"] == {
+        "sessions": 2, "steps": 11, "now": 93500.0, "demand": 291, "tokens": 1,
+    }  # fmt: skip
+    assert "theorem not_work_conserving" in listing["lean"] and listing["files"] == []
+
+
+def test_emit_lean_names_the_claims_that_it_leaves_out(ask: Ask, root: Path, tmp_path: Path) -> None:
+    source = (root / "examples/papers/dai_sarathi.sq").read_text().replace("demand <", "kv_decode <")
+    (tmp_path / "p.sq").write_text(source)
+    told = ask("emit-lean", tmp_path / "p.sq")
+    assert told.code == 0 and "def token_rate" in told.out and "def work_conserving" not in told.out
+    assert "outside the fragment: claim `work_conserving` reads `kv_decode`" in told.err
+    assert ", line 43" in told.err
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "code"),
+    [
+        ("execute (c", "execute (~exp(3) + c", "SQ0806"),
+        ("device gpu { }", "device gpu { } device g { } engine f on g { tokens cap 2;"
+         " schedule { advance running; } execute (1); }", "SQ0801"),
+        ("run llm decode", "pause;", ""),
+    ],
+)  # fmt: skip
+def test_emit_lean_refuses_a_program_outside_the_fragment_and_writes_nothing(
+    ask: Ask, root: Path, tmp_path: Path, before: str, after: str, code: str
+) -> None:
+    source = (root / "examples/papers/dai_sarathi.sq").read_text().replace(before, after, 1)
+    (tmp_path / "p.sq").write_text(source)
+    told = ask("emit-lean", tmp_path / "p.sq", "--prove", "-o", tmp_path / "lean")
+    assert told.code == 1 and f"error[{code}" in told.err and told.out == ""
+    assert [f.name for f in tmp_path.iterdir()] == ["p.sq"]

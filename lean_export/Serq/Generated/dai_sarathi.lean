@@ -10,27 +10,31 @@ program, with exact numbers where a run of serq computes in doubles. -/
 
 namespace Serq.Claims.dai_sarathi
 
-/-- Engine `llm` of dai_sarathi.sq, with its server and its arrivals. -/
+/-- Engine `llm` of dai_sarathi.sq. -/
 def program : Program where
   budget := 128
   most := none
-  schedule := [fun _ _ => true]
+  slots := none
+  registers := []
+  schedule := .advance everyone standing .done
   execute := fun batch => 1128 + 3547 * ceilDiv batch.tokens 128
-  server := [.prefill 290, .decode 990]
-  arrivals := .renewal 46750
+
+/-- The sessions of dai_sarathi.sq, any number of them. -/
+def workload (w : Sessions) : Prop :=
+  Renewal 46750 w ∧ ∀ k, w.phases k = [.prefill 290, .decode 990]
 
 /-- Line 43: `claim work_conserving: every iteration of llm (demand < bmax || tokens == bmax);` -/
 def work_conserving : Prop :=
-  EveryIteration program fun i => i.demand < 128 ∨ i.tokens = 128
+  EveryIteration program workload fun i => i.demand < 128 ∨ i.tokens = 128
 
 /-- Line 46: `claim token_rate: every iteration of llm (served * (c + a * bmax / b0) <= bmax *
 now);` -/
 def token_rate : Prop :=
-  EveryIteration program fun i => i.served * 4675 ≤ 128 * i.now
+  EveryIteration program workload fun i => i.served * 4675 ≤ 128 * i.now
 
 /-- Line 49: `claim bounded: every iteration of llm (arrived * (prompt + output) <= served + (bmax +
 1) * (prompt + output));` -/
 def bounded : Prop :=
-  EveryIteration program fun i => i.arrived * 1280 ≤ i.served + 165120
+  EveryIteration program workload fun i => i.arrived * 1280 ≤ i.served + 165120
 
 end Serq.Claims.dai_sarathi

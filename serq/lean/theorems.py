@@ -1,0 +1,265 @@
+"""Theorems about one program as Lean text: the conditions of the general ones, facts, claims."""
+
+from __future__ import annotations
+
+import re
+
+from serq.lean import facts as about
+from serq.lean.facts import Fact
+from serq.lean.fragment import Fragment, Stated
+from serq.lean.linear import Formula, NotLinear, Translator, greatest, variable
+from serq.lean.module import Text, phases_text
+from serq.lean.names import doc_comment, fill_term, lean_name
+from serq.lean.witness import Witness, state_text
+
+
+class Theorems:
+    """The theorems of one program, each after those that it needs.
+
+    The conditions and facts about a workload stand in a namespace of their own, and are written when
+    they are first needed.
+    """
+
+    def __init__(self, fragment: Fragment, names: Text) -> None:
+        self.fragment = fragment
+        self.names = names
+        self.theorems: list[str] = []
+        self.any_times = names.any_times
+        # Where a unit of the clock is left open, theorems about the program are about all of them.
+        self.ticks = " ticks" if names.any_times else ""
+        self.parameter = " (ticks : Nat)" if names.any_times else ""
+        self.written: set[str] = set()
+
+    def text(self) -> list[str]:
+        """All theorems, in their namespace; nothing when there are none."""
+        if not self.theorems:
+            return []
+        namespace = f"Serq.Proofs.{lean_name(self.names.stem)}"
+        return [f"namespace {namespace}", *self.theorems, f"end {namespace}"]
+
+    def _program(self) -> str:
+        name = f"Claims.{lean_name(self.names.stem)}.{lean_name(self.names.program)}"
+        return f"({name} ticks)" if self.any_times else name
+
+    def _workload(self, stated: Stated) -> str:
+        name = self.names.restricted.get(stated.claim.name, self.names.workload)
+        return f"Claims.{lean_name(self.names.stem)}.{lean_name(name)}"
+
+    def _claim(self, stated: Stated) -> str:
+        return f"Claims.{lean_name(self.names.stem)}.{lean_name(stated.claim.name)}"
+
+    def _room(self, stated: Stated) -> str:
+        """The namespace of the facts about this claim's workload."""
+        return "Facts" if stated.given is None else f"Facts_{stated.claim.name}"
+
+    def _open(self, stated: Stated) -> None:
+        """The conditions of the general theorems, for this workload."""
+        room = self._room(stated)
+        if room in self.written:
+            return
+        self.written.add(room)
+        f, program, workload = self.fragment, self._program(), self._workload(stated)
+        ticks = self.parameter
+        most = most_tokens(self.fragment, stated)
+        some_most = "none" if most is None else f"(some {most})"
+        budget_most = "none" if f.most is None else f"some {f.most}"
+        lines = [
+            f"namespace {lean_name(room)}",
+            f"theorem proper{ticks} : {program}.Proper :=\n"
+            f"  ⟨show 1 ≤ {f.budget} by decide, fun m (h : {budget_most} = some m) => by cases h <;> decide⟩",
+            f"theorem lengths : Lengths {some_most} {workload} := by\n{self._lengths_proof(stated, most)}",
+            f"theorem ordered : Ordered {workload} :=\n  fun _ h => {_ordered(f)}",
+        ]
+        if (serves := about.serves_proof(f)) is not None:
+            lines.append(f"theorem serves{ticks} : {program}.schedule.Serves fun _ _ => False :=\n  {serves}")
+        phases = f.path.constant
+        if phases is not None:
+            total = sum(n for _, n in phases)
+            lines.append(
+                f"theorem same : ∀ w, {workload} w → ∀ k, work (w.phases k) = {total} := by\n"
+                "  rintro w ⟨_, hw⟩ k\n  rw [hw k]; decide"
+            )
+        lines.append(f"end {lean_name(room)}")
+        self.theorems += lines
+
+    def _lengths_proof(self, stated: Stated, most: int | None) -> str:
+        path = self.fragment.path
+        bound = "none" if most is None else f"some {most}"
+        lines = ["  rintro w ⟨_, hw⟩ k"]
+        if path.constant is not None:
+            lines.append("  rw [hw k]")
+            lines.append(f"  exact ⟨by decide, fun m (h : {bound} = some m) => by cases h <;> decide⟩")
+            return "\n".join(lines)
+        names = [v.name for v in path.variables]
+        limits = [f"limit_{v.name}" for v in path.variables if v.most is not None]
+        given = ["given"] if stated.given is not None else []
+        pattern = ", ".join([*names, *limits, *given, "hk"])
+        lines.append(f"  have ⟨{pattern}⟩ := hw k" if len(pattern.split(", ")) > 1 else "  have hk := hw k")
+        lines.append("  rw [hk]")
+        lines.append("  refine ⟨fun x hx => ?_, fun m h => ?_⟩")
+        lines.append("  · simp only [List.mem_cons, List.not_mem_nil, or_false] at hx")
+        cases = " | ".join(["rfl"] * len(path.phases))
+        lines.append(f"    rcases hx with {cases} <;> dsimp only [Phase.prefill, Phase.decode] <;> omega")
+        lines.append("  · cases h")
+        if most is not None:
+            lines.append("    simp only [work, List.map_cons, List.map_nil, List.sum_cons, List.sum_nil]")
+            lines.append("    omega")
+        return "\n".join(lines)
+
+    def _fact(self, stated: Stated, fact: Fact) -> str:
+        """The name of a fact, which is written when it is first needed."""
+        self._open(stated)
+        room = self._room(stated)
+        name = f"{lean_name(room)}.{fact.name}"
+        if name not in self.written:
+            self.written.add(name)
+            prefix = lean_name(room)
+            proof = re.sub(r"\b(lengths|ordered|same)\b", rf"{prefix}.\1", fact.proof)
+            ours = rf"({prefix}.\1{self.ticks})" if self.ticks else rf"{prefix}.\1"
+            proof = re.sub(r"\b(proper|serves)\b", ours, proof)
+            variable = "e" if fact.quantifier == "AtEnd" else "i"
+            head = f"    {fact.quantifier} {self._program()} {self._workload(stated)} fun {variable} =>"
+            statement = fill_term(head, fact.statement + " :=", 6)
+            self.theorems.append(f"theorem {name}{self.parameter} :\n{statement}\n  {proof}")
+        return f"{name}{self.ticks}"
+
+    def by_facts(self, stated: Stated, facts: list[Fact], never: bool) -> None:
+        """That a claim is true, or `never` is, because some facts are."""
+        names = [self._fact(stated, fact) for fact in facts]
+        kind = "¬ " if never else ""
+        lines = [
+            doc_comment(f"`{stated.claim.name}` is {'false' if never else 'true'}."),
+            f"theorem {lean_name(stated.claim.name)} : {kind}{self._claim(stated)} := by",
+        ]
+        if never:
+            if self.any_times:
+                lines.append("  rintro ⟨ticks, _, h⟩\n  revert h")
+            lines.append("  refine EveryIteration.never ?_")
+        elif self.any_times:
+            lines.append("  intro ticks _")
+        lines.append("  intro w hw s hr hs")
+        lines += [f"  have h{k} := {name} w hw s hr hs" for k, name in enumerate(names)]
+        if stated.quantifier == "AtEnd":
+            lines.append("  generalize ending s = e at *")
+        else:
+            lines.append("  generalize iteration _ s = i at *")
+        goal = ("¬ " if never else "") + (f"({stated.proposition})" if never else stated.proposition)
+        lines.append(fill_term("  show", goal, 4))
+        lines += [
+            fill_term(f"  replace h{k} :", f"{fact.statement} := h{k}", 4) for k, fact in enumerate(facts)
+        ]
+        if unfolded := [name for name in ("ceilDiv", "truth") if name in stated.proposition]:
+            lines.append(f"  simp only [{', '.join(unfolded)}]")
+        products = any("ticks" in fact.statement for fact in facts)
+        trivial = stated.proposition == "True" and not never
+        lines.append("  trivial" if trivial else "  grind" if products else "  omega")
+        self.theorems.append("\n".join(lines))
+
+    def by_witness(self, stated: Stated, witness: Witness, refutes: bool) -> None:
+        """That a claim is true, or not, because of one iteration."""
+        world, path = witness.world, self.fragment.path
+        program, claim = self._program(), self._claim(stated)
+        phases = phases_text(path)
+        for name, value in world.draws.items():
+            phases = re.sub(rf"\({name} : Int\)", f"(({value} : Nat) : Int)", phases)
+        time = f"fun k => {_times(self.fragment, witness)}"
+        room = f"world_{stated.claim.name}"
+        sessions = f"⟨{world.count}, {time}, fun {'k' if '(k : Int)' in phases else '_'} => {phases}⟩"
+        draws = "".join(f"{value}, " for value in world.draws.values())
+        limits = "".join("by decide, " for v in path.variables if v.most is not None)
+        given = "by decide, " if stated.given is not None else ""
+        each = f"⟨{draws}{limits}{given}rfl⟩" if draws or given else "rfl"
+        i = witness.iteration
+        words = f"`{stated.claim.name}` is {'false' if refutes else 'true'}: after {witness.steps} steps, at "
+        words += f"{witness.stops[-1][1].now}"
+        words += f", with demand {i.demand} and tokens {i.tokens}." if i is not None else ", the end."
+        if self.any_times:
+            program = program.replace(" ticks)", " 1)")
+        lines = [
+            doc_comment(words),
+            f"theorem {lean_name(stated.claim.name)} : {'¬ ' if refutes else ''}{claim} := by",
+            *([] if not self.any_times else ["  intro h", "  have h := h 1 (by decide)", "  revert h"]
+              if refutes else ["  refine ⟨1, by decide, ?_⟩"]),
+            f"  have h0 : Reachable {program} {lean_name(room)} _ := .initial",
+        ]  # fmt: skip
+        for k, (steps, state) in enumerate(witness.stops):
+            if steps:
+                lines.append(
+                    fill_term(
+                        f"  have h{k + 1} : Reachable {program} {lean_name(room)}",
+                        state_text(state) + " :=",
+                        4,
+                    )
+                )
+                lines.append(f"    h{k}.later (k := {steps}) (by decide +kernel)")
+            else:
+                lines.append(f"  have h{k + 1} := h{k}")
+        last = len(witness.stops)
+        if i is not None:
+            lines.append("  refine SomeIteration.refutes ?_" if refutes else "  show SomeIteration _ _ _")
+        scheme = "witness" if i is not None else "end_refutes"
+        lines.append(
+            f"  refine {scheme} (w := {lean_name(room)}) ⟨{_arrive(self.fragment)}, fun _ => {each}⟩"
+        )
+        lines.append(f"    h{last} (by decide +kernel) ?_")
+        lines.append("  dsimp only")
+        lines.append("  decide +kernel")
+        definition = "\n".join([
+            doc_comment(f"The sessions of the run that shows what `{stated.claim.name}` is."),
+            fill_term(f"@[expose] def {lean_name(room)} : Sessions :=", sessions, 2),
+        ])  # fmt: skip
+        self.theorems += [definition, "\n".join(lines)]
+
+
+def most_tokens(f: Fragment, stated: Stated) -> int | None:
+    """The most tokens that a session may have among those that the claim speaks of."""
+    found = f.path.total()
+    if found is None:
+        return None
+    total, facts = found
+    if stated.given is not None:
+        translated = _given_formulas(f, stated)
+        if translated is None:
+            return None
+        facts = [*facts, *translated]
+    bound = greatest(total, facts)
+    return None if bound is None else max(0, int(bound))
+
+
+def _given_formulas(f: Fragment, stated: Stated) -> list[Formula] | None:
+    assert stated.given is not None
+    names = [v.name for v in f.path.variables]
+    translator = Translator({name: variable(name) for name in ("serial", *names)})
+    try:
+        formula = translator.truth(stated.given.expr)
+    except NotLinear:
+        return None
+    return [formula, *translator.side]
+
+
+def _ordered(f: Fragment) -> str:
+    match f.arrivals.kind:
+        case "renewal":
+            return "h.1.ordered (by decide)"
+        case "batch":
+            return ".inr h.1.2"
+    return ".inl h.1.2" if f.arrivals.from_0 else ".inl h.1"
+
+
+def _times(f: Fragment, witness: Witness) -> str:
+    world = witness.world
+    if f.arrivals.kind == "renewal":
+        return f"(k + 1) * {world.gap}"
+    if f.arrivals.kind == "batch":
+        return "0"
+    return f"{world.start} + k * {world.gap}"
+
+
+def _arrive(f: Fragment) -> str:
+    match f.arrivals.kind:
+        case "renewal":
+            return "fun _ => rfl"
+        case "batch":
+            return "⟨rfl, fun _ => rfl⟩"
+    apart = "fun k => apart _ _ (by decide) k"
+    return f"⟨rfl, {apart}⟩" if f.arrivals.from_0 else apart
