@@ -17,9 +17,22 @@ from serq.diagnostics import Diagnostic, ProgramError, Sink
 from serq.ir.claim import AtEnd, Claim, EveryIteration, SomeIteration
 from serq.ir.expr import Expr, Num
 from serq.ir.program import Program
-from serq.ir.schedule import Admit, Advance, ExclusivePrefill, ScheduleBranch, SetRegister
+from serq.ir.schedule import (
+    Admit,
+    AdmitOne,
+    Advance,
+    AdvanceOne,
+    Break,
+    ExclusivePrefill,
+    ForIndex,
+    ForRequests,
+    ScheduleBranch,
+    SetName,
+    SetRegister,
+    SetTag,
+)
 from serq.ir.stage import Engine
-from serq.ir.workload import Batch, Closed, NoArrivals, Poisson, Renewal, Slotted, Stages
+from serq.ir.workload import Batch, Closed, NoArrivals, Poisson, Renewal, Slotted, Stages, Timed
 from serq.lean.bounds import batch_ranges, range_of
 from serq.lean.sessions import session_runs
 from serq.lean.terms import (
@@ -197,6 +210,8 @@ class _Survey:
                     self._refuse("`exclusive prefill`", s.at, "state a schedule of `advance running`")
                 case SetRegister():
                     self._refuse("`set` in a schedule", s.at, "state a schedule without registers")
+                case ForRequests() | ForIndex() | SetTag() | Break() | SetName() | AdmitOne() | AdvanceOne():
+                    self._refuse("a scheduling program", s.at, "state a schedule of `advance running`")
                 case _:
                     assert_never(s)
         return tuple(tests)
@@ -242,8 +257,8 @@ class _Survey:
                 return "batch", Constant(ZERO.value + count)
             case NoArrivals():
                 return nobody
-            case Poisson() | Closed() | Slotted() | Stages() as arrival:
-                kind = type(arrival).__name__.lower()
+            case Poisson() | Closed() | Slotted() | Stages() | Timed() as arrival:
+                kind = "at" if isinstance(arrival, Timed) else type(arrival).__name__.lower()
                 cure = "state arrivals by `renewal(g)` with a constant gap, or `batch(n)`"
                 self._refuse(f"`{kind}`", arrival.at or workload.at, cure)
                 return nobody
