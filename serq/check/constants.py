@@ -131,12 +131,14 @@ def given_value(
 ) -> float | None:
     """The value that an input was given from outside."""
     written = given[external]
-    if isinstance(written, Sequence) and not isinstance(written, str):
-        written = ", ".join(map(repr, written))
-    text = written if isinstance(written, str) else repr(float(written))
+    text = written if isinstance(written, str) else show_given(written)
     source = SourceFile(f"--set {external}", text)
     at = Span(1, 1, 1, 1 + len(text), source.name)
     x.complaints.sink.sources.setdefault(source.name, source)
+    if isinstance(written, Sequence) and not isinstance(written, str):
+        cure = f"give one number: only an input declared with `args.numbers` is a list, not {external}"
+        x.complaints.say("SQ0513", at, name=external, help=cure)
+        return None
     if not isinstance(written, str):
         value: float | None = float(written)
     else:
@@ -156,7 +158,8 @@ def refuse_input(
     complaints: Complaints,
 ) -> None:
     """Say that there is no input of this name."""
-    text = str(given[external])
+    written = given[external]
+    text = written if isinstance(written, str) else show_given(written)
     source = SourceFile(f"--set {external}", text)
     complaints.sink.sources.setdefault(source.name, source)
     at = Span(1, 1, 1, 1 + len(text), source.name)
@@ -165,6 +168,11 @@ def refuse_input(
         complaints.say("SQ0255", at, name=external, notes=[note])
         return
     complaints.unknown("SQ0254", external, at, externals)
+
+
+def show_given(given: float | Sequence[float]) -> str:
+    """What an input was given, as text."""
+    return ", ".join(map(repr, given)) if isinstance(given, Sequence) else repr(float(given))
 
 
 def after(at: Span) -> Span:

@@ -1,4 +1,7 @@
-"""Every number is in the range that has a meaning, as far as it is known before the run."""
+"""Every number is in the range that has a meaning, as far as it is known before the run.
+
+It is one file: the ranges of the language.
+"""
 
 from __future__ import annotations
 

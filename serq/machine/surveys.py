@@ -48,7 +48,7 @@ FIELDS = {
     "given": "{e}.residents.given({r})",
     "decoding": "{r}.is_decode",
     "admission": "{r}.admission",
-    "waited": "(m.now - {r}.joined)",
+    "waited": "{e}.waited({r})",
     "units": "{e}.units_of({r})",
     "admitted": "({r}.session in {e}.newly)",
 }

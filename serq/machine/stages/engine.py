@@ -184,6 +184,12 @@ class EngineMember(StageMember):
             return list(lines[0].queue.values())
         return [waiting for line in lines for waiting in (*line.returned, *line.queue.values())]
 
+    def waited(self, waiting: Waiting) -> float:
+        """How long a hold has been in its queue; of one that was preempted meanwhile, since then."""
+        again = waiting.session.waiting
+        joined = waiting.joined if again is None or again.asked is not waiting.asked else again.joined
+        return self.machine.now - joined
+
     def units_of(self, waiting: Waiting) -> float:
         """What a hold asks of the pool that it queues for, as its header reads now."""
         self._offer = self.left if self.forming else None
