@@ -47,7 +47,7 @@ FIELDS = {
     "remaining": "({r}.finish_at - {t})",
     "given": "{e}.residents.given({r})",
     "decoding": "{r}.is_decode",
-    "admission": "{r}.admission",
+    "admission": "{r}.session.admission",
     "waited": "{e}.waited({r})",
     "units": "{e}.units_of({r})",
     "admitted": "({r}.session in {e}.newly)",
