@@ -7,6 +7,7 @@ that starts at s has its tokens in the steps s … s + n − 1.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from attrs import frozen
 
@@ -34,7 +35,7 @@ def externality(starts: Sequence[int], lengths: Sequence[int]) -> int:
     """
     events = sorted({t for s, n in zip(starts, lengths, strict=True) for t in (s, s + n)})
     total = 0
-    for begin, end in zip(events, events[1:], strict=False):
+    for begin, end in pairwise(events):
         # Who runs is the same from one event to the next.
         running = [s for s, n in zip(starts, lengths, strict=True) if s <= begin < s + n]
         if running:

@@ -26,8 +26,13 @@ from serq.tools.saying import (
     use_plain_streams,
     writing,
 )
+<<<<<<< HEAD
 from serq.tools.settings import check_replication, check_settings
 from serq.tools.studying import judge_stability, run_seeds, verify_claim
+=======
+from serq.tools.search import search_command
+from serq.tools.settings import check_settings
+>>>>>>> 28c59df (Search for small workloads that break a claim or a ratio: serq search)
 from serq.tools.tracing import trace_command
 
 EXIT_CODES = """\b
@@ -331,6 +336,7 @@ def explain(codes: tuple[str, ...]) -> None:
 serq_command.add_command(verify_claim)
 serq_command.add_command(judge_stability)
 serq_command.add_command(trace_command)
+serq_command.add_command(search_command)
 
 
 # ---------------------------------------------------------------- reading what was asked
