@@ -26,13 +26,9 @@ from serq.tools.saying import (
     use_plain_streams,
     writing,
 )
-<<<<<<< HEAD
+from serq.tools.search import search_command
 from serq.tools.settings import check_replication, check_settings
 from serq.tools.studying import judge_stability, run_seeds, verify_claim
-=======
-from serq.tools.search import search_command
-from serq.tools.settings import check_settings
->>>>>>> 28c59df (Search for small workloads that break a claim or a ratio: serq search)
 from serq.tools.tracing import trace_command
 
 EXIT_CODES = """\b

@@ -21,11 +21,8 @@ EVERYTHING = GROUND | {
     "claims",
     "report",
     "traces",
-<<<<<<< HEAD
     "studies",
-=======
     "fairness",
->>>>>>> e5c529b (Account for fairness: costs, bounds and the optimum of Yao and Zhou; their policies against known schedules)
     "tools",
     "serq",
 }
@@ -45,11 +42,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "claims": GROUND | {"ir", "machine"},
     "report": GROUND | {"ir", "machine.records"},
     "traces": GROUND | {"report.stats", "report.table"},
-<<<<<<< HEAD
     "studies": EVERYTHING,
-=======
     "fairness": GROUND,
->>>>>>> e5c529b (Account for fairness: costs, bounds and the optimum of Yao and Zhou; their policies against known schedules)
     "tools": EVERYTHING,
     "serq": EVERYTHING,
 }
@@ -60,20 +54,16 @@ OUTSIDE: dict[str, tuple[str, ...]] = {
     "click": ("tools/",),
     "cattrs": ("ir/jsonform.py",),
     "numpy": (
-<<<<<<< HEAD
-        "report/", "studies/", "traces/", "machine/draws.py", "machine/trace.py", "machine/fused/run.py",
-        "__init__.py",
-    ),
-=======
         "fairness/optimal.py",
         "report/",
+        "studies/",
         "traces/",
         "machine/draws.py",
         "machine/trace.py",
+        "machine/fused/run.py",
         "__init__.py",
     ),
     "scipy": ("fairness/optimal.py",),
->>>>>>> e5c529b (Account for fairness: costs, bounds and the optimum of Yao and Zhou; their policies against known schedules)
     "matplotlib": ("traces/plot.py",),
     "sortedcontainers": ("machine/",),
     "attrs": ("",),
