@@ -158,4 +158,26 @@ def show_summary(path: str, program: Program) -> str:
         (len(program.claims), "claim"),
     ]
     parts = [f"{n} {word}{'' if n == 1 else 's'}" for n, word in counts if n]
-    return f"{path}: ok" + (", " + ", ".join(parts) if parts else ", nothing to run")
+    uses = " (uses: scheduling programs)" if is_scheduling_program(program) else ""
+    return f"{path}: ok" + (", " + ", ".join(parts) if parts else ", nothing to run") + uses
+
+
+def is_scheduling_program(program: Program) -> bool:
+    """Whether a program looks at requests one by one, or has lists: what other readers of the language
+    do not know."""
+    from serq.check.readings import readings, schedule_statements
+    from serq.ir.expr import Survey, walk
+    from serq.ir.schedule import Admit, Advance, ExclusivePrefill, ScheduleBranch, SetRegister
+    from serq.ir.stage import Engine
+    from serq.ir.workload import Timed
+
+    common = (Advance, Admit, ExclusivePrefill, ScheduleBranch, SetRegister)
+    engines = [stage for stage in program.stages if isinstance(stage, Engine)]
+    if program.lists or any(e.tags or any(r.size is not None for r in e.registers) for e in engines):
+        return True
+    if program.workload is not None and isinstance(program.workload.arrival, Timed):
+        return True
+    statements = (s for e in engines for s in schedule_statements(e.schedule.statements))
+    if any(not isinstance(s, common) for s in statements):
+        return True
+    return any(isinstance(node, Survey) for reading in readings(program) for node in walk(reading.expr))

@@ -211,7 +211,7 @@ def table_1(outcomes: list[dict[str, Outcome]], seeds: Sequence[int]) -> Table:
         rows,
         (
             "`gain % at most`: no alpha-fair schedule of these workloads gains more over LJF: requests",
-            "longer than 2 alpha run in groups of at most B that do not overlap (serq.fairness.grouping_bound).",
+            "longer than 2 alpha run in groups of at most B that do not overlap (grouping_bound).",
         ),
     )  # fmt: skip
 
