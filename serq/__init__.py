@@ -18,7 +18,7 @@ Grows: a new thing to do with a program is a function here and a command in `ser
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from serq.diagnostics import Diagnostic, InternalError, ProgramError
@@ -62,15 +62,15 @@ def compile(
     path: str | os.PathLike[str] | None = None,
     *,
     source: str | None = None,
-    sets: Mapping[str, float | str] | None = None,
+    sets: Mapping[str, float | str | Sequence[float]] | None = None,
     defs: Mapping[str, float | str] | None = None,
 ) -> Program:
     """Read and check a program: the file at `path`, or the text `source`.
 
     path: a program's text, or with the ending `.json` what `program_to_json` wrote. With `source`
     as well, only the name that messages use. sets: values of the inputs declared with
-    `args.number`, by external name, each a number or the text of a constant expression. defs: new bodies
-    of expression definitions, by name, in the same form.
+    `args.number` and `args.numbers`, by external name: a number, several for a list, or the text of
+    constant expressions. defs: new bodies of expression definitions, by name, each a number or a text.
     Raises ProgramError with everything that is wrong, TypeError when neither is given.
     """
     from serq.tools.loading import load_program
@@ -85,7 +85,7 @@ def check_program(
     path: str | os.PathLike[str] | None = None,
     *,
     source: str | None = None,
-    sets: Mapping[str, float | str] | None = None,
+    sets: Mapping[str, float | str | Sequence[float]] | None = None,
     defs: Mapping[str, float | str] | None = None,
     pedantic: bool = False,
 ) -> tuple[Diagnostic, ...]:

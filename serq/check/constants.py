@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from serq.check.complaints import Complaints
 from serq.check.expand import ParseExpression
 from serq.check.expressions import Expressions
+from serq.check.lists import Given, given_list, list_values
 from serq.diagnostics import Note
-from serq.ir.program import Constant, Input
+from serq.ir.program import Constant, Input, NumberList
 from serq.source import SourceFile, Span
 from serq.syntax import tree
 
@@ -19,17 +20,19 @@ def fold_constants(
     before: Sequence[tree.Item],
     items: Sequence[tree.Item],
     x: Expressions,
-    given: Mapping[str, str | float],
+    given: Mapping[str, Given],
     parse_expression: ParseExpression,
-) -> tuple[tuple[Constant, ...], tuple[Input, ...]]:
-    """The values of all constants, kept in `x.names.constants` too.
+) -> tuple[tuple[Constant, ...], tuple[Input, ...], tuple[NumberList, ...]]:
+    """The values of all constants and lists, kept in `x.names` too.
 
     before: items above `fn main()`. given: values for inputs by external name, a number or the text
-    of a constant expression over earlier constants.
+    of a constant expression over earlier constants; for lists several of them.
     """
     complaints = x.complaints
     constants: dict[str, Constant] = {}
     inputs: dict[str, Input] = {}
+    lists: dict[str, NumberList] = {}
+    externals: dict[str, Span | None] = {}
     imported: set[str] = set()
     for order, item in enumerate((*before, *items)):
         match item:
@@ -40,14 +43,17 @@ def fold_constants(
             case tree.Let(name=name):
                 value = constant_value(item.value, order, x, item.at, name.text)
                 keep(constants, x, name, order, value, item.at)
+            case tree.ListLet(name=name):
+                numbers = list_values(item.values, order, x, name.text)
+                lists[name.text] = keep_list(x, name, order, numbers, None)
+            case tree.ListInput(name=name, external=external):
+                check_input(item, imported, order < len(before), externals, complaints)
+                numbers = list_values(item.values, order, x, name.text)
+                if external.text in given:
+                    numbers = given_list(external.text, given[external.text], order, x, parse_expression)
+                lists[name.text] = keep_list(x, name, order, numbers, external.text)
             case tree.Input(name=name, external=external):
-                if "std/args" not in imported or order < len(before):
-                    complaints.missing("SQ0251", item.mark)
-                if not external.text.isidentifier():
-                    complaints.say("SQ0252", external.at, external=external.text)
-                elif external.text in inputs:
-                    note = Note("it is declared here", inputs[external.text].at)
-                    complaints.say("SQ0253", after(external.at), external=external.text, notes=[note])
+                check_input(item, imported, order < len(before), externals, complaints)
                 value = constant_value(item.default, order, x, item.at, name.text)
                 if external.text in given:
                     value = given_value(external.text, given, order, x, parse_expression)
@@ -57,9 +63,37 @@ def fold_constants(
             case _:
                 pass
     for unknown in given:
-        if unknown not in inputs:
-            refuse_input(unknown, given, constants, inputs, complaints)
-    return tuple(constants.values()), tuple(inputs.values())
+        if unknown not in externals:
+            refuse_input(unknown, given, constants, externals, complaints)
+    return tuple(constants.values()), tuple(inputs.values()), tuple(lists.values())
+
+
+def check_input(
+    item: tree.Input | tree.ListInput,
+    imported: set[str],
+    outside: bool,
+    externals: dict[str, Span | None],
+    complaints: Complaints,
+) -> None:
+    """An input stands in `main` under `use "std/args"`, and has an external name of its own."""
+    external = item.external
+    if "std/args" not in imported or outside:
+        complaints.missing("SQ0251", item.mark)
+    if not external.text.isidentifier():
+        complaints.say("SQ0252", external.at, external=external.text)
+    elif external.text in externals:
+        note = Note("it is declared here", externals[external.text])
+        complaints.say("SQ0253", after(external.at), external=external.text, notes=[note])
+    externals[external.text] = external.at
+
+
+def keep_list(
+    x: Expressions, name: tree.Name, order: int, numbers: tuple[float, ...] | None, external: str | None
+) -> NumberList:
+    """Note a list; a wrong one counts as a single 1 so that what reads it stays silent."""
+    values = (1.0,) if numbers is None else numbers
+    x.names.lists.add(name.text, order, values, name.at)
+    return NumberList(name.text, values, external, at=name.at)
 
 
 def keep(
@@ -90,17 +124,21 @@ def constant_value(e: tree.Expr, order: int, x: Expressions, at: Span, name: str
 
 def given_value(
     external: str,
-    given: Mapping[str, str | float],
+    given: Mapping[str, Given],
     order: int,
     x: Expressions,
     parse_expression: ParseExpression,
 ) -> float | None:
     """The value that an input was given from outside."""
     written = given[external]
-    text = written if isinstance(written, str) else repr(float(written))
+    text = written if isinstance(written, str) else show_given(written)
     source = SourceFile(f"--set {external}", text)
     at = Span(1, 1, 1, 1 + len(text), source.name)
     x.complaints.sink.sources.setdefault(source.name, source)
+    if isinstance(written, Sequence) and not isinstance(written, str):
+        cure = f"give one number: only an input declared with `args.numbers` is a list, not {external}"
+        x.complaints.say("SQ0513", at, name=external, help=cure)
+        return None
     if not isinstance(written, str):
         value: float | None = float(written)
     else:
@@ -114,13 +152,14 @@ def given_value(
 
 def refuse_input(
     external: str,
-    given: Mapping[str, str | float],
+    given: Mapping[str, Given],
     constants: Mapping[str, Constant],
-    inputs: Mapping[str, Input],
+    externals: Mapping[str, Span | None],
     complaints: Complaints,
 ) -> None:
     """Say that there is no input of this name."""
-    text = str(given[external])
+    written = given[external]
+    text = written if isinstance(written, str) else show_given(written)
     source = SourceFile(f"--set {external}", text)
     complaints.sink.sources.setdefault(source.name, source)
     at = Span(1, 1, 1, 1 + len(text), source.name)
@@ -128,7 +167,12 @@ def refuse_input(
         note = Note(f"`{external}` is declared here", constants[external].at)
         complaints.say("SQ0255", at, name=external, notes=[note])
         return
-    complaints.unknown("SQ0254", external, at, {n: i.at for n, i in inputs.items()})
+    complaints.unknown("SQ0254", external, at, externals)
+
+
+def show_given(given: float | Sequence[float]) -> str:
+    """What an input was given, as text."""
+    return ", ".join(map(repr, given)) if isinstance(given, Sequence) else repr(float(given))
 
 
 def after(at: Span) -> Span:

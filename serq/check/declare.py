@@ -1,7 +1,7 @@
 """Every declaration is found, before anything is read: which names there are, and no name twice.
 
 One name space holds all declarations; two different kinds may not share a name. Constants come
-first, since the size of a family is one.
+first, since the size of a family is one. It is one file: everything that may take a name.
 """
 
 from __future__ import annotations
@@ -11,12 +11,22 @@ from collections.abc import Mapping, Sequence
 from serq.check.complaints import Complaints
 from serq.check.expressions import Expressions
 from serq.check.limits import LARGEST_FAMILY, is_count
-from serq.check.names import NEVER_READ, Capacity, DeviceNames, EngineNames, Names, RegisterName, Resource
+from serq.check.names import (
+    NEVER_READ,
+    Capacity,
+    DeviceNames,
+    EngineNames,
+    Names,
+    RegisterName,
+    Resource,
+    TagName,
+)
 from serq.check.show import article, number
 from serq.check.stations import set_in
 from serq.check.trees import NOWHERE, walk
 from serq.check.words import BUILT_IN, CALLABLE, SUPPLIED, WORDS
 from serq.diagnostics import Note
+from serq.ir.moments import REQUEST_FIELDS
 from serq.source import Span
 from serq.syntax import tree
 
@@ -87,6 +97,8 @@ class Declarations:
                 # a constant may be declared twice
                 if self.names.declared.get(item.name.text, ("",))[0] != "a constant":
                     self.take("constant", item.name)
+            case tree.ListLet() | tree.ListInput():
+                self.take("list", item.name)
             case tree.Device():
                 self.device(item, order)
             case tree.Engine():
@@ -194,7 +206,9 @@ class Declarations:
                     engine.lets |= {let.name.text: None for let in part.late_lets}
                     engine.lets |= {let.name.text: let.name.at for let in part.lets}
                 case tree.Register():
-                    self.register(part, engine)
+                    self.register(part, engine, order)
+                case tree.Tag():
+                    self.tag(part, engine)
                 case _:
                     pass
 
@@ -227,7 +241,7 @@ class Declarations:
                 notes=[Note(f"`{device.name}` is declared here", device.at)],
             )  # fmt: skip
 
-    def register(self, item: tree.Register, engine: EngineNames) -> None:
+    def register(self, item: tree.Register, engine: EngineNames, order: int) -> None:
         name = item.name.text
         if name in SUPPLIED:
             self.complaints.say("SQ0221", item.name.at, kind="register", name=name)
@@ -236,7 +250,32 @@ class Declarations:
             self.complaints.say("SQ0210", item.name.at, kind="register", name=name, notes=[note])
         elif engine.size is not None:
             self.complaints.say("SQ0244", item.name.at, name=name, engine=engine.name)
-        self.names.registers.setdefault(name, RegisterName(engine.name, item.name.at))
+        size = None
+        if item.size is not None:
+            value = self.x.constant(item.size, order)
+            size = 1 if value is None else int(min(max(value, 1.0), LARGEST_FAMILY))
+            if value is not None and value != size:
+                shown = number(value)
+                self.complaints.say(
+                    "SQ0519", item.size.at, name=name, value=shown, what="registers", limit=LARGEST_FAMILY
+                )
+        self.names.registers.setdefault(name, RegisterName(engine.name, item.name.at, size))
+
+    def tag(self, item: tree.Tag, engine: EngineNames) -> None:
+        name = item.name.text
+        if name in SUPPLIED or name in REQUEST_FIELDS:
+            self.complaints.say("SQ0221", item.name.at, kind="tag", name=name)
+        elif name in self.names.tags:
+            note = Note(f"`{name}` is first declared here", self.names.tags[name].at)
+            self.complaints.say("SQ0210", item.name.at, kind="tag", name=name, notes=[note])
+        elif name in self.names.registers:
+            note = Note(f"`{name}` is declared here", self.names.registers[name].at)
+            self.complaints.say(
+                "SQ0228", item.name.at, kind="tag", name=name, other="a register", notes=[note]
+            )
+        elif engine.size is not None:
+            self.complaints.say("SQ0244", item.name.at, name=name, engine=engine.name)
+        self.names.tags.setdefault(name, TagName(engine.name, item.name.at))
 
     def pool(self, item: tree.Pool, order: int) -> None:
         if not self.take("pool", item.name):
@@ -292,15 +331,15 @@ class Declarations:
                 place = here if kind == "a constant" else at
                 other = Note(f"`{name}` is {kind} here", at) if kind == "a constant" else note
                 self.complaints.say("SQ0229", place, name=name, what=kind, notes=[other])
-        for name, register in self.names.registers.items():
+        named: list[tuple[str, str, Span]] = [("register", n, r.at) for n, r in self.names.registers.items()]
+        named += [("tag", n, t.at) for n, t in self.names.tags.items()]
+        for word, name, where in named:
             taken = self.names.declared.get(name)
             if taken is not None and taken[0] not in NEVER_READ:
                 note = Note(f"`{name}` is {taken[0]} here", taken[1])
-                self.complaints.say(
-                    "SQ0228", register.at, kind="register", name=name, other=taken[0], notes=[note]
-                )
+                self.complaints.say("SQ0228", where, kind=word, name=name, other=taken[0], notes=[note])
             elif name in self.names.attributes or name in BUILT_IN:
-                self.complaints.say("SQ0229", register.at, name=name, what="a register")
+                self.complaints.say("SQ0229", where, name=name, what=f"a {word}")
 
     def entries(self, item: tree.Queue) -> None:
         """What entries set are names of their queue, and no other declaration's."""

@@ -26,7 +26,9 @@ from serq.ir.expr import (
     Expr,
     Observable,
     RegisterRead,
+    RequestField,
     Summary,
+    Survey,
     Var,
 )
 from serq.ir.expr import walk as walk_expr
@@ -141,7 +143,11 @@ def doubt_unread_state(program: Program, complaints: Complaints) -> None:
                     own_updates.update(registers_in(s.value) & {s.register})
     times: Counter[str] = Counter()
     for reading in readings(program):
-        attributes |= {node.name for node in walk_expr(reading.expr) if isinstance(node, Attr)}
+        attributes |= {
+            node.name
+            for node in walk_expr(reading.expr)
+            if isinstance(node, Attr) or (isinstance(node, RequestField) and node.kind == "attribute")
+        }
         times.update(registers_in(reading.expr))
     registers = {name for name, seen in times.items() if seen > own_updates[name]}
     for attribute in program.attributes:
@@ -249,7 +255,7 @@ def doubt_claims(program: Program, complaints: Complaints, varying: set[Place]) 
     for figure in (*program.gauges, *program.claims):
         value, kind = figure.value, "gauge" if isinstance(figure, Gauge) else "claim"
         nodes = list(walk_expr(value))
-        live = any(isinstance(n, Observable | Summary | RegisterRead | Attr) for n in nodes)
+        live = any(isinstance(n, Observable | Summary | RegisterRead | Attr | Survey) for n in nodes)
         if live or any(isinstance(n, Var) and n.name != "now" for n in nodes):
             continue
         known = constant(value)

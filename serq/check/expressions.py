@@ -2,7 +2,7 @@
 
 Names are resolved, constants folded, aggregates and time resources written out, and the kind of
 each value decided: a plain quantity, or a cost of certain resources. Whether a name may be read at
-its moment is for `serq.check.moments` to say.
+its moment is for `serq.check.moments` to say. It is one file: every form of an expression.
 """
 
 from __future__ import annotations
@@ -13,11 +13,12 @@ from serq.check import fold
 from serq.check.complaints import used_at
 from serq.check.fold import POISON, is_poison
 from serq.check.names import Resource
+from serq.check.requested import field_of, indexed, is_survey, length, survey
 from serq.check.resolve import Resolver
 from serq.check.samples import lower_draw, lower_summary, takes
 from serq.check.show import article, count, number
 from serq.check.standing import WRONG, Bound, Standing, Typed, kind, shown
-from serq.check.trees import reads
+from serq.check.trees import NOWHERE, reads
 from serq.check.words import SUPPLIED
 from serq.ir.expr import Expr, Num, Observable, Place, walk
 from serq.ir.moments import FUNCTIONS, OBSERVABLES, POOL_OBSERVABLES, SUMMARIES, Moment
@@ -101,6 +102,10 @@ class Expressions(Resolver):
         match e:
             case tree.Number(value=value, at=at):
                 return Typed(Num(value, at=at))
+            case tree.Reference(index=index, name=name) if index is not None and name.text != NOWHERE:
+                return indexed(e, here, self)
+            case tree.Reference(name=name) if e.member is not None and name.text in here.requests:
+                return field_of(e, here, self)
             case tree.Reference():
                 return self.reference(e, here)
             case tree.Unary():
@@ -176,7 +181,9 @@ class Expressions(Resolver):
         return WRONG if draw is None else Typed(draw)
 
     def aggregate(self, e: tree.Aggregate, here: Standing) -> Typed:
-        """An aggregate, its terms written out."""
+        """An aggregate over requests, or one over numbers, its terms written out."""
+        if is_survey(e):
+            return survey(e, here, self)
         name = e.variable.text
         n = self.constant(e.bound, here.order if here.moment is Moment.CONST else None)
         if n is None:
@@ -202,6 +209,11 @@ class Expressions(Resolver):
                 return WRONG
         if any(t.cost != terms[0].cost for t in terms):
             return self.mixed(e, here, "terms of different kinds")
+        if e.kind.text == "count":
+            if terms[0].cost is not None:
+                return self.mixed(e, here, f"`count` of {kind(terms[0])}")
+            ones = [fold.binary("!=", t.expr, Num(0.0), e.at) for t in terms]
+            return Typed(fold.aggregate("sum", ones, e.at))
         folded = fold.aggregate(e.kind.text, [t.expr for t in terms], e.at)
         return Typed(folded, terms[0].cost)
 
@@ -223,6 +235,8 @@ class Expressions(Resolver):
             return self.observable(e, here)
         if name in SUMMARIES:
             return self.summary(e, here)
+        if name == "length":
+            return length(e, here, self)
         help = "a power is written `x ^ y`" if name == "pow" else None
         if help is not None:
             self.complaints.say("SQ0202", e.at, name=name, help=help)

@@ -1,9 +1,13 @@
-"""Every number is in the range that has a meaning, as far as it is known before the run."""
+"""Every number is in the range that has a meaning, as far as it is known before the run.
+
+It is one file: the ranges of the language.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 from serq.check.complaints import Complaints
@@ -32,7 +36,13 @@ from serq.ir.expr import (
 from serq.ir.laws import law_fault, show_parameters
 from serq.ir.pool import Pool
 from serq.ir.program import Program
-from serq.ir.schedule import Admit, ExclusivePrefill, Schedule, ScheduleLet, ScheduleStatement
+from serq.ir.schedule import (
+    Admit,
+    ExclusivePrefill,
+    Schedule,
+    ScheduleLet,
+    ScheduleStatement,
+)
 from serq.ir.server import Branch, Grow, Hold, Load, Observe, Run, Statement, While
 from serq.ir.stage import Engine, Fifo, SharedProcessor, Stage
 from serq.ir.workload import (
@@ -45,11 +55,15 @@ from serq.ir.workload import (
     Renewal,
     Slotted,
     Stages,
+    Timed,
 )
 from serq.source import Span
 
 LARGEST_FAMILY = 10_000
 MOST_SESSIONS = 1_000_000
+MOST_PASSES = 1_000_000
+"""Passes that the loops of one iteration may make."""
+
 SMALLEST_BLOCK = 1e-6
 
 
@@ -115,6 +129,9 @@ def check_engine(engine: Engine, complaints: Complaints) -> None:
     for register in engine.registers:
         if not math.isfinite(register.initial):
             complaints.say("SQ0515", register.at, name=register.name, value=number(register.initial))
+    for tag in engine.tags:
+        if not math.isfinite(tag.initial):
+            complaints.say("SQ0515", tag.at, name=tag.name, value=number(tag.initial))
     if engine.schedule.each_at_most is not None:
         check_each(engine.schedule.each_at_most, engine.schedule.lets, complaints)
     check_granule(engine, complaints)
@@ -245,6 +262,10 @@ def check_arrival(arrival: Arrival, complaints: Complaints) -> None:
                 complaints.say("SQ0544", arrival.at, value=number(value), most=MOST_IN_SLOT)
         case Stages(stages=stages):
             check_stages(stages, arrival.at, complaints)
+        case Timed(times=times):
+            fault = times_fault(times)
+            if fault is not None:
+                complaints.say("SQ0566", arrival.at, fault=fault)
         case Batch(count=count) | Closed(count=count):
             if not is_count(count, MOST_SESSIONS):
                 complaints.say("SQ0531", arrival.at, value=number(count), most=MOST_SESSIONS)
@@ -260,6 +281,18 @@ def check_stages(stages: Sequence[tuple[float, float]], at: Span | None, complai
         last = place == len(stages)
         if not 0 < duration <= math.inf or (duration == math.inf and not last):
             complaints.say("SQ0545", at, place=place, what=f"the duration {number(duration)}", most="1e12")
+
+
+def times_fault(times: Sequence[float]) -> str | None:
+    """What is wrong with times of arrival, None when they are as they should be."""
+    if not 1 <= len(times) <= MOST_SESSIONS:
+        return f"{len(times)}, where 1 to {MOST_SESSIONS} belong"
+    for before, time in pairwise((0.0, *times)):
+        if not 0 <= time < math.inf:
+            return f"not all times: {number(time)} is none"
+        if time < before:
+            return f"out of order: {number(time)} comes after {number(before)}"
+    return None
 
 
 # -------------------------------------------------------------------- statements

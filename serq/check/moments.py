@@ -12,11 +12,13 @@ from serq.ir.expr import (
     Num,
     Observable,
     RegisterRead,
+    RequestField,
     Summary,
+    Survey,
     Var,
     walk,
 )
-from serq.ir.moments import READS, VARIABLES, Moment
+from serq.ir.moments import READS, SURVEYED, VARIABLES, Moment
 from serq.ir.program import Program
 
 ENGINE = frozenset({Moment.CAP, Moment.KEY, Moment.ONLY, Moment.PLAN, Moment.EXECUTE})
@@ -80,6 +82,12 @@ def check_node(node: Expr, reading: Reading, hidden: frozenset[str], complaints:
                 pass
             elif moment not in REGISTERS or reading.engine != engine:
                 complaints.say("SQ0408", at, name=name, engine=engine)
+        case Survey(among=among):
+            if among not in SURVEYED.get(moment, ()):
+                complaints.say("SQ0460", at, among=among, moment=moment.value)
+        case RequestField(name=name, kind="attribute"):
+            if name in hidden:
+                complaints.say("SQ0440", reading.blame or at, name=name, moment=moment.value)
         case Local(name=name):
             if not reading.locals:
                 complaints.say("SQ0412", at, name=name)

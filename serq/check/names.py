@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Generic, TypeVar
 
 from attrs import define, field, frozen
 
@@ -75,20 +76,32 @@ class EngineNames:
 
 @frozen
 class RegisterName:
+    """size: of an array of registers, None for a single one."""
+
+    engine: str
+    at: Span
+    size: int | None = None
+
+
+@frozen
+class TagName:
     engine: str
     at: Span
 
 
+T = TypeVar("T")
+
+
 @define
-class Constants:
-    """Constants by name; each `let` counts from its line on, the last one at run time."""
+class Constants(Generic[T]):
+    """Constants or lists by name; each `let` counts from its line on, the last one at run time."""
 
-    history: dict[str, list[tuple[int, float, Span]]] = field(factory=dict)
+    history: dict[str, list[tuple[int, T, Span]]] = field(factory=dict)
 
-    def add(self, name: str, order: int, value: float, at: Span) -> None:
+    def add(self, name: str, order: int, value: T, at: Span) -> None:
         self.history.setdefault(name, []).append((order, value, at))
 
-    def value(self, name: str, order: int | None = None) -> float | None:
+    def get(self, name: str, order: int | None = None) -> T | None:
         """The value at run time (`order` None), or as known in the item number `order`."""
         entries = self.history.get(name)
         if entries is None:
@@ -109,7 +122,7 @@ class Constants:
 class Names:
     """Everything declared.
 
-    stages, pools: by the name used in expressions. queues: as written. registers: by name,
+    stages, pools: by the name used in expressions. queues: as written. registers, tags: by name,
     program-wide. attributes: where each is first assigned. costs: the resources of attributes that
     hold a cost. kinds: what an attribute holds, and where that was first said. records: the parts of
     `Cost x = { … }`. observes: by name, where first recorded. sides: who assigns an attribute,
@@ -119,13 +132,15 @@ class Names:
     name space with its kind, as messages say it. definitions: where each is.
     """
 
-    constants: Constants = field(factory=Constants)
+    constants: Constants[float] = field(factory=Constants)
+    lists: Constants[tuple[float, ...]] = field(factory=Constants)
     stages: dict[str, Resource] = field(factory=dict)
     pools: dict[str, Resource] = field(factory=dict)
     devices: dict[str, DeviceNames] = field(factory=dict)
     engines: dict[str, EngineNames] = field(factory=dict)
     queues: dict[str, tree.Queue] = field(factory=dict)
     registers: dict[str, RegisterName] = field(factory=dict)
+    tags: dict[str, TagName] = field(factory=dict)
     attributes: dict[str, Span] = field(factory=dict)
     costs: dict[str, frozenset[str]] = field(factory=dict)
     records: dict[str, tuple[str, ...]] = field(factory=dict)
@@ -157,6 +172,8 @@ class Names:
             return "a session attribute"
         if name in self.registers:
             return "a register"
+        if name in self.tags:
+            return "a tag"
         return None
 
     def times(self) -> Mapping[str, str]:

@@ -6,11 +6,21 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from serq.check.complaints import Complaints
 from serq.check.fold import constant
-from serq.check.readings import places_of, statements_in, statements_of
+from serq.check.readings import places_of, schedule_statements, statements_in, statements_of
 from serq.diagnostics import Note
 from serq.ir.pool import Pool
 from serq.ir.program import Program
-from serq.ir.schedule import ScheduleBranch, ScheduleStatement, SetRegister
+from serq.ir.schedule import (
+    Admit,
+    AdmitOne,
+    Advance,
+    AdvanceOne,
+    ExclusivePrefill,
+    ForIndex,
+    ForRequests,
+    ScheduleBranch,
+    ScheduleStatement,
+)
 from serq.ir.server import (
     Block,
     Branch,
@@ -50,17 +60,24 @@ def check_paths(program: Program, complaints: Complaints) -> None:
 
 
 def gives(statements: Sequence[ScheduleStatement]) -> bool:
-    """Whether every path through a schedule advances the running or admits the waiting."""
+    """Whether every path advances the running or admits the waiting, or has a loop that does."""
     for s in statements:
         match s:
             case ScheduleBranch(then=then, otherwise=otherwise):
                 if gives(then) and gives(otherwise):
                     return True
-            case SetRegister():
-                pass
-            case _:
+            case ForRequests(body=body) | ForIndex(body=body):
+                if any(isinstance(inside, GIVERS) for inside in schedule_statements(body)):
+                    return True
+            case _ if isinstance(s, GIVERS):
                 return True
+            case _:
+                pass
     return False
+
+
+GIVERS = (Advance, Admit, ExclusivePrefill, AdvanceOne, AdmitOne)
+"""Statements that may give tokens."""
 
 
 def passes_time(block: Block) -> bool:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
+from attrs import evolve
+
 from serq.check.claims import lower_claim, lower_gauge
 from serq.check.complaints import Complaints
 from serq.check.constants import fold_constants
@@ -13,6 +15,7 @@ from serq.check.entries import EntryWriter
 from serq.check.expand import ParseExpression, expand_definitions
 from serq.check.expressions import Expressions
 from serq.check.flows import is_flow
+from serq.check.lists import Given
 from serq.check.names import Names
 from serq.check.places import opening_brace
 from serq.check.readings import places_of, statements_in
@@ -43,7 +46,7 @@ def check_program(
     parsed_tree: tree.Program,
     sink: Sink,
     *,
-    sets: Mapping[str, str | float] | None = None,
+    sets: Mapping[str, Given] | None = None,
     defs: Mapping[str, str] | None = None,
     skipped: frozenset[str] = frozenset(),
     complete: bool = True,
@@ -71,7 +74,7 @@ def check_program(
 def lower_program(
     parsed: tree.Program,
     x: Expressions,
-    sets: Mapping[str, str | float],
+    sets: Mapping[str, Given],
     defs: Mapping[str, str],
     parse_expression: ParseExpression,
 ) -> Program:
@@ -80,7 +83,7 @@ def lower_program(
     before, items, expander = expand_definitions(parsed, complaints, defs, parse_expression)
     items = write_out_requests(write_out_queues(before, items, complaints), expander)
     x.names.definitions = {name: body.name.at for name, body in expander.known.items()}
-    constants, inputs = fold_constants(before, items, x, sets, parse_expression)
+    constants, inputs, lists = fold_constants(before, items, x, sets, parse_expression)
     everything = (*before, *items)
     declare_names(everything, x.names.definitions, x)
     if sets:
@@ -89,7 +92,8 @@ def lower_program(
         declare_names(everything, x.names.definitions, by_default)
         check_sizes(by_default.names, x)
     check_structure(everything, parsed.at, complaints)
-    return lower_items(everything, constants, inputs, x, parsed.at)
+    program = lower_items(everything, constants, inputs, x, parsed.at)
+    return evolve(program, lists=lists)
 
 
 def write_out_queues(

@@ -10,7 +10,17 @@ from serq.ir.claim import AtEnd
 from serq.ir.expr import Expr, Place
 from serq.ir.moments import Moment
 from serq.ir.program import Program
-from serq.ir.schedule import Admit, Advance, ScheduleBranch, ScheduleStatement, SetRegister
+from serq.ir.schedule import (
+    Admit,
+    Advance,
+    ForRequests,
+    ScheduleBranch,
+    ScheduleStatement,
+    SetName,
+    SetRegister,
+    SetTag,
+    parts_of,
+)
 from serq.ir.server import (
     Block,
     Branch,
@@ -100,20 +110,27 @@ def engine_readings(engine: Engine) -> Iterator[Reading]:
                     yield Reading(condition, Moment.PLAN, name)
             case ScheduleBranch(test=test):
                 yield Reading(test, Moment.PLAN, name)
-            case SetRegister(value=value):
+            case SetRegister(value=value, index=index):
                 yield Reading(value, Moment.PLAN, name)
+                if index is not None:
+                    yield Reading(index, Moment.PLAN, name)
+            case SetTag(value=value) | SetName(value=value):
+                yield Reading(value, Moment.PLAN, name)
+            case ForRequests(keys=keys, where=where):
+                yield from (Reading(key, Moment.PLAN, name) for key in keys)
+                if where is not None:
+                    yield Reading(where, Moment.PLAN, name)
             case _:
                 pass
     yield Reading(engine.execute, Moment.EXECUTE, name)
 
 
 def schedule_statements(statements: Sequence[ScheduleStatement]) -> Iterator[ScheduleStatement]:
-    """All statements of a schedule, those in branches after their branch."""
+    """All statements of a schedule, those in branches and loops after what is around them."""
     for s in statements:
         yield s
-        if isinstance(s, ScheduleBranch):
-            yield from schedule_statements(s.then)
-            yield from schedule_statements(s.otherwise)
+        for inside in parts_of(s):
+            yield from schedule_statements(inside)
 
 
 def statements_of(program: Program) -> Iterator[Statement]:

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from typing import Protocol
 
 from serq.check.complaints import Complaints
+from serq.check.loops import check_loops
 from serq.check.readings import places_of, readings, schedule_statements, statements_of
 from serq.ir.claim import AtEnd
 from serq.ir.expr import (
@@ -110,6 +111,7 @@ class References:
     def check(self) -> None:
         """Look through the whole program."""
         self.declarations()
+        check_loops(self.program, self.complaints)
         for s in statements_of(self.program):
             self.statement(s)
         for reading in readings(self.program):
@@ -135,12 +137,14 @@ class References:
         read = (*program.stages, *program.pools, *program.attributes)
         shown = (*program.devices, *program.gauges, *program.claims)
         registers = [r for s in program.stages if isinstance(s, Engine) for r in s.registers]
-        for record in (*read, *shown, *registers):
+        tags = [t for s in program.stages if isinstance(s, Engine) for t in s.tags]
+        for record in (*read, *shown, *registers, *tags, *program.lists):
             if not record.name.isidentifier() and not is_part(record.name):
                 self.complaints.say("SQ0281", record.at, kind="name", word=record.name)
         self.unique((*read, *shown), set())
         # What is shown may have the name of a register: no expression reads it.
-        self.unique(registers, {record.name for record in read})
+        self.unique((*registers, *tags), {record.name for record in read})
+        self.unique(program.lists, {record.name for record in (*read, *registers, *tags)})
         if len(set(program.observes)) < len(program.observes):
             twice = next(n for n in program.observes if program.observes.count(n) > 1)
             self.complaints.say("SQ0210", None, kind="observation", name=twice)

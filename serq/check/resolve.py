@@ -11,7 +11,7 @@ from serq.check.standing import WRONG, Standing, Typed
 from serq.check.trees import NOWHERE
 from serq.check.words import BUILT_IN, SUPPLIED
 from serq.diagnostics import Note
-from serq.ir.expr import Attr, Local, Num, RegisterRead, Var
+from serq.ir.expr import Attr, Local, LoopName, Num, RegisterRead, Var
 from serq.ir.moments import VARIABLES, Moment
 from serq.source import Span
 from serq.syntax import tree
@@ -52,15 +52,23 @@ class Resolver:
         name, at, names = e.name.text, e.at, self.names
         if name in here.bound:
             return self.bound(name, at, here)
+        if name in here.names:
+            return Typed(LoopName(name, at=at))
+        if name in here.requests:
+            self.complaints.say("SQ0265", at, name=name)
+            return WRONG
         if name == "inf":
             return Typed(Num(float("inf"), at=at))
         if here.moment is Moment.CONST:
             return self.constant_name(name, at, here)
         if name in here.locals:
             return Typed(Local(name, at=at))
-        value = names.constants.value(name)
+        value = names.constants.get(name)
         if value is not None:
             return Typed(Num(value, at=at))
+        if name in names.registers and names.registers[name].size is not None:
+            self.complaints.say("SQ0257", at, name=name, what="an array of registers")
+            return WRONG
         if name in names.registers:
             return Typed(RegisterRead(names.registers[name].engine, name, at=at))
         if name in names.records:
@@ -87,11 +95,13 @@ class Resolver:
 
     def constant_name(self, name: str, at: Span, here: Standing) -> Typed:
         """A name within a constant: a constant of an earlier line."""
-        value = self.names.constants.value(name, here.order)
+        value = self.names.constants.get(name, here.order)
         if value is not None:
             return Typed(Num(value, at=at))
         known = self.names.constants
-        if known.value(name) is not None:
+        if self.names.lists.get(name) is not None:
+            self.complaints.say("SQ0257", at, name=name, what="a list")
+        elif known.get(name) is not None:
             note = Note(f"`{name}` is declared here", known.place(name))
             self.complaints.say("SQ0204", at, name=name, notes=[note], help="move its `let` above")
         elif name in SUPPLIED or name in BUILT_IN or name in self.names.attributes:
@@ -108,10 +118,17 @@ class Resolver:
             **names.attributes,
             **{register: where.at for register, where in names.registers.items()},
             **dict.fromkeys(here.bound),
+            **dict.fromkeys(here.names),
             **dict.fromkeys(here.locals),
         }
         resource = names.resource(name)
-        if resource is not None:
+        if name in names.lists.history:
+            self.complaints.say("SQ0257", at, name=name, what="a list")
+        elif name in names.tags:
+            engine = names.tags[name].engine
+            note = Note("it is declared here", names.tags[name].at)
+            self.complaints.say("SQ0462", at, name=name, engine=engine, other=None, notes=[note])
+        elif resource is not None:
             what = "pool" if resource.is_pool else "stage"
             reads = f"used({name})" if resource.is_pool else f"queue({name})"
             self.complaints.say("SQ0304", at, name=name, what=what, reads=reads)

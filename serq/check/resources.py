@@ -18,7 +18,7 @@ from serq.diagnostics import Note
 from serq.ir.expr import Draw, Expr, Num, Var, walk
 from serq.ir.moments import Moment
 from serq.ir.pool import Pool, Preempt, Spill
-from serq.ir.stage import Delay, Device, Engine, Fifo, Register, SharedProcessor, Stage
+from serq.ir.stage import Delay, Device, Engine, Fifo, Register, SharedProcessor, Stage, Tag
 from serq.source import Span
 from serq.syntax import tree
 
@@ -100,12 +100,22 @@ def engine_of(item: tree.Engine, engine: EngineNames, order: int, x: Expressions
             complaints.say(fault[0], granule_clause.at, **fault[1])
             granule = None
     registers = tuple(
-        Register(part.name.text, x.constant(part.initial, order) or 0.0, at=part.name.at)
+        Register(
+            part.name.text,
+            x.constant(part.initial, order) or 0.0,
+            x.names.registers[part.name.text].size,
+            at=part.name.at,
+        )
         for part in item.items
         if isinstance(part, tree.Register)
     )
+    tags = tuple(
+        Tag(part.name.text, x.constant(part.initial, order) or 0.0, at=part.name.at)
+        for part in item.items
+        if isinstance(part, tree.Tag)
+    )
     return Engine(
-        engine.name, engine.device, cap, schedule, execute, engine.size, granule, registers, at=at
+        engine.name, engine.device, cap, schedule, execute, engine.size, granule, registers, tags, at=at
     )  # fmt: skip
 
 

@@ -37,19 +37,31 @@ class Bound:
 
 
 @frozen
+class Requested:
+    """What a name of a request ranges over: "running", "waiting" or "batch", of an engine."""
+
+    among: str
+    engine: str
+
+
+@frozen
 class Standing:
     """Where an expression stands.
 
     order: the position of its item among the program's, None for any. engine: the engine whose clause it is.
-    bound: names that stand for expressions here. locals: a schedule's `let`s. times: the device's
-    time resources, in `execute` only. blame: where a complaint about costs goes, None for the place
-    itself. client: it stands in the workload.
+    bound: names that stand for expressions here. requests: names of requests, of loops and aggregates
+    around. names: numbers and `let`s of the loops around. loop: there is one. locals: a schedule's
+    `let`s. times: the device's time resources, in `execute` only. blame: where a complaint about
+    costs goes, None for the place itself. client: it stands in the workload.
     """
 
     moment: Moment
     order: int | None
     engine: str | None = None
     bound: Mapping[str, Bound] = field(factory=dict)
+    requests: Mapping[str, Requested] = field(factory=dict)
+    names: frozenset[str] = frozenset()
+    loop: bool = False
     locals: frozenset[str] = frozenset()
     times: Mapping[str, tree.TimeResource] = field(factory=dict)
     blame: Span | None = None

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 
 from serq.check.complaints import Complaints
 from serq.check.costs import check_costs
+from serq.check.counts import check_counts
 from serq.check.flows import check_flows
 from serq.check.hidden import check_hidden
 from serq.check.holds import check_holds
@@ -50,6 +51,7 @@ def check_ir(program: Program, sink: Sink, complaints: Complaints | None = None)
             check_structure(program, said)
         check_moments(program, said)
         check_limits(program, said)
+        check_counts(program, said)
         check_paths(program, said)
         check_holds(program, said)
         check_costs(program, said)

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from serq.check.expressions import Expressions
 from serq.check.limits import MOST_SESSIONS, is_count
 from serq.check.places import word_after
+from serq.check.requested import list_named
 from serq.check.show import number
 from serq.check.side import Side
 from serq.check.standing import Standing
@@ -26,6 +27,7 @@ from serq.ir.workload import (
     Renewal,
     Slotted,
     Stages,
+    Timed,
     Trace,
     Workload,
 )
@@ -73,6 +75,9 @@ def lower_arrival(item: tree.Arrive, order: int, x: Expressions) -> Arrival:
             return NoArrivals(at=item.at)
         case "renewal", (gap,):
             return Renewal(x.plain(gap, here), at=place)
+        case "at", (written,):
+            times = list_named(written, order, x)
+            return NoArrivals(at=place) if times is None else Timed(times, at=written.at)
         case "slotted", (slot, count):
             length, number_ = x.constant(slot, order), x.plain(count, here)
             return NoArrivals(at=place) if length is None else Slotted(length, number_, at=place)

@@ -85,9 +85,10 @@ class IterationVerdict(Scoped):
         kind = "some_iteration" if asked.some else "every_iteration"
         needed = asked.needed or asked.premise is None
         vacuous = result == "holds" and asked.checked > 0 and not needed
+        note = self.note() if self.broken_by is not None else asked.witness
         return Outcome(
             self.claim.name, kind, result, asked.checked, asked.failures, asked.first,
-            VACUOUS if vacuous else self.note(), vacuous,
+            VACUOUS if vacuous else note, vacuous,
         )  # fmt: skip
 
 

@@ -46,6 +46,16 @@ CODES: dict[str, Code] = {
         help="the capacity of `ps` is above 0; `ps(inf)` completes every job at once",
         why="With such a capacity no job would ever be done.",
     ),
+    "SQ0518": Code(
+        title="there is no number {index} in `{name}`, which has {size}",
+        help="an index is a whole number from 0 to {last}",
+        why="A list and an array of registers have a fixed number of numbers, counted from 0.",
+    ),
+    "SQ0519": Code(
+        title="`{name}` cannot have {value} {what}",
+        help="write a whole number, at most {limit}",
+        why="The registers of an array, and the passes of a loop, are counted before the run.",
+    ),
     "SQ0521": Code(
         title="a block cannot have {value} units",
         help="a block is at least {least}; leave the option out to allocate unit by unit",
@@ -128,6 +138,11 @@ CODES: dict[str, Code] = {
         help="the median is `quantile(o, 0.5)`, the 99th percentile `quantile(o, 0.99)`",
         why="The level says which part of the samples is at most the quantile.",
     ),
+    "SQ0566": Code(
+        title="the times of `arrive at` are {fault}",
+        help="list finite times, 0 or later, in the order in which the sessions come",
+        why="Sessions are numbered as they arrive.",
+    ),
     "SQ0540": Code(
         title="a `tokens cap` of {value} lets no iteration compute a token",
         help="it is above 0; no limit is written `tokens cap inf;`",
@@ -205,6 +220,27 @@ CODES: dict[str, Code] = {
         why="A limit on nesting keeps every later step of serq from running out of stack.",
     ),
     # ------------------------------------------------------------ legs, sessions
+    # ------------------------------------------------------------ loops of a schedule
+    "SQ0562": Code(
+        title="`break` stands outside a loop",
+        help="put it in a `for`, or remove it",
+        why="It leaves the innermost loop around it.",
+    ),
+    "SQ0563": Code(
+        title="`{verb}` does not go with `{name}`, which is {among}",
+        help="loop over `{wanted}` to {verb} them",
+        why="A request that waits is admitted; one that runs is advanced.",
+    ),
+    "SQ0564": Code(
+        title="a loop cannot go over `batch`",
+        help="loop over `running` or `waiting`; aggregates read the batch",
+        why="The batch is what the loop's own statements form.",
+    ),
+    "SQ0565": Code(
+        title="a loop over numbers has no order and no `where`",
+        help="put a `branch` into the loop",
+        why="It goes through 0, 1, 2, …; only requests are sorted and picked.",
+    ),
     "SQ0570": Code(
         title="this `fork` is never joined",
         help="write `join;` where the session waits for its legs",

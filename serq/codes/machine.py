@@ -177,6 +177,24 @@ CODES: dict[str, Code] = {
         "admitted next.",
         example=RUN,
     ),
+    "SQ0645": Code(
+        title="there is no number {value} in `{name}`, which has {size} ({when})",
+        help="keep the index a whole number from 0 to {last}",
+        why="A computed index must name a number that is there.",
+        example=RUN,
+    ),
+    "SQ0646": Code(
+        title="the loops of this schedule passed more than a million times in one iteration ({when})",
+        help="leave a loop with `break`, or loop over fewer",
+        why="A schedule that never comes to its end would stop the clock.",
+        example=RUN,
+    ),
+    "SQ0647": Code(
+        title="tag `{name}` is set to {value} ({when})",
+        help="keep it finite: a division by 0 gives {value}",
+        why="Later decisions compute with a tag; one infinite value would spoil them.",
+        example=RUN,
+    ),
     "SQ0613": Code(
         title="the demand on `{name}` is {value} ({when})",
         help="units are 0 or more",

@@ -124,6 +124,28 @@ CODES: dict[str, Code] = {
         help="decide after a run whose work reads `{hidden}`",
         why="A server learns a request's hidden length only by serving it to the end.",
     ),
+    # ------------------------------------------------------------ requests
+    "SQ0460": Code(
+        title="an aggregate over `{among}` cannot be read in {moment}",
+        help="guards and `set`s of a schedule, `execute` and claims over iterations read all three sets; "
+        "`tokens cap` and gauges `running` and `waiting`",
+        why="The members of a set are known at these moments only: no batch is formed when the cap is read.",
+    ),
+    "SQ0461": Code(
+        title="`{name}` is not read of a request in `{among}`",
+        help="`{request}.{name}` is read of requests in {where}: {doc}",
+        why="A request that waits makes no progress yet; one that runs waits no more.",
+    ),
+    "SQ0462": Code(
+        title="`{name}` is a tag of engine `{engine}`, read of its requests only",
+        help="write `r.{name}` in a loop or an aggregate of `{engine}`, with `r` its request",
+        why="An engine keeps a tag with each request that waits or runs there; elsewhere there is none.",
+    ),
+    "SQ0463": Code(
+        title="this gauge does not say whose `{among}` it reads",
+        help="use a gauge over requests in programs with one engine that is not a family",
+        why="Each engine has its own running and waiting requests, and a gauge names none.",
+    ),
     "SQ0450": Code(
         title="`{name}` is a {what}: only an engine has iterations",
         help="name an engine, or claim `at end`",

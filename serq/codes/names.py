@@ -301,6 +301,44 @@ CODES: dict[str, Code] = {
         example="serq check example.sq --set workers=4",
     ),
     # ------------------------------------------------------------ pools
+    "SQ0257": Code(
+        title="`{name}` is {what}, not a number",
+        help="read one of its numbers, `{name}[0]`",
+        why="A list or an array has many numbers, and an expression computes with one.",
+    ),
+    "SQ0258": Code(
+        title="`{name}` is no list here",
+        help="declare one above, `let lens = [5, 1, 1];`; an array of registers is `state load[4] = 0;`",
+        why="Only lists and arrays of registers have numbers to pick from, only lists have a length.",
+    ),
+    "SQ0259": Code(
+        title="the list `{name}` is given no number",
+        help="give at least one: `--set {name}=4,4,1`",
+        why="A list without numbers has none that could be read.",
+        example="serq run example.sq --horizon 1000 --set lens=[]",
+    ),
+    # ------------------------------------------------------------ requests
+    "SQ0264": Code(
+        title="a request has no `{name}` here",
+        help="read a field such as `progress`, an attribute that sessions set, or a `tag` of the engine",
+        why="A name after the dot is looked up among the fields that requests of this set have, the session "
+        "attributes and the engine's tags.",
+    ),
+    "SQ0265": Code(
+        title="`{name}` is a request, not a number",
+        help="read what it has, such as `{name}.progress` or an attribute of its session",
+        why="An expression computes with numbers.",
+    ),
+    "SQ0266": Code(
+        title="no loop around calls a request `{name}`",
+        help="stand it in `for {name} in waiting {{ … }}`, or in `for {name} in running {{ … }}`",
+        why="One request is named by the loop that goes over it.",
+    ),
+    "SQ0267": Code(
+        title="`{name}` is no tag of `{engine}`",
+        help="declare it in the engine, `tag {name} = 0;`",
+        why="Of what a request has, its tags alone are the schedule's to set.",
+    ),
     "SQ0260": Code(
         title="{kind} `{name}` is on `{owner}`, which is declared below it",
         help="move it below the declaration of `{owner}`",

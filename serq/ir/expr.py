@@ -50,10 +50,11 @@ class Var(Record):
 
 @frozen(eq=False, repr=False)
 class RegisterRead(Record):
-    """A register (`state`) of `engine`."""
+    """A register (`state`) of `engine`; index: of an array of registers, None for a single one."""
 
     engine: str
     name: str
+    index: Expr | None = None
     at: Span | None = location()
 
 
@@ -62,6 +63,52 @@ class Local(Record):
     """A `let` of the schedule, evaluated once as the iteration starts."""
 
     name: str
+    at: Span | None = location()
+
+
+@frozen(eq=False, repr=False)
+class LoopName(Record):
+    """The number of a pass of `for j in N`, or a `let` within a loop of a schedule."""
+
+    name: str
+    at: Span | None = location()
+
+
+@frozen(eq=False, repr=False)
+class Item(Record):
+    """A number of a list of the program (`serq.ir.program.NumberList`), counted from 0."""
+
+    name: str
+    index: Expr
+    at: Span | None = location()
+
+
+@frozen(eq=False, repr=False)
+class RequestField(Record):
+    """What `request`, a name bound by a loop or a survey, has: `r.progress`, `r.lane`, `r.out`.
+
+    kind: "field" (`serq.ir.moments.REQUEST_FIELDS`), "attribute" of its session, or "tag" of the engine.
+    """
+
+    request: str
+    name: str
+    kind: str
+    at: Span | None = location()
+
+
+@frozen(eq=False, repr=False)
+class Survey(Record):
+    """An aggregate over requests: `max r in running (body)`; 0 over none.
+
+    kind: "max", "min", "sum" or "count" (of those whose `body` is not 0). among: "running", "waiting" or
+    "batch", of `engine`. request: the name that `body` reads each of them by.
+    """
+
+    kind: str
+    request: str
+    among: str
+    engine: str
+    body: Expr
     at: Span | None = location()
 
 
@@ -153,18 +200,24 @@ class Conditional(Record):
 COMPARISONS = frozenset({"<", "<=", ">", ">=", "==", "!="})
 
 Expr: TypeAlias = Union[
-    Num, Attr, Var, RegisterRead, Local, Observable, Summary, Func, Fold, Draw, Unary, Binary,
-    Conditional,
+    Num, Attr, Var, RegisterRead, Local, LoopName, Item, RequestField, Survey, Observable, Summary,
+    Func, Fold, Draw, Unary, Binary, Conditional,
 ]  # fmt: skip
 
 
 def children(e: Expr) -> tuple[Expr, ...]:
     """The expressions directly inside `e`, in reading order (an index of a place included)."""
     match e:
-        case Num() | Attr() | Var() | RegisterRead() | Local():
+        case Num() | Attr() | Var() | Local() | LoopName() | RequestField():
             return ()
         case Summary(argument=argument):
             return () if argument is None else (argument,)
+        case RegisterRead(index=index):
+            return () if index is None else (index,)
+        case Item(index=index):
+            return (index,)
+        case Survey(body=body):
+            return (body,)
         case Observable(place=place, arguments=arguments):
             return arguments if place.index is None else (place.index, *arguments)
         case Func(arguments=arguments) | Draw(arguments=arguments):

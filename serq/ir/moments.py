@@ -163,3 +163,44 @@ VARIABLES: dict[str, Variable] = {
     "present": Variable(_at(M.CAPACITY), "jobs", "jobs at the stage"),
 }  # fmt: skip
 """Every context variable. `inf` is a number, `self` exists inside a queue's entry only."""
+
+
+# ---------------------------------------------------------------- requests in scheduling programs
+
+SETS = ("running", "waiting", "batch")
+"""What a survey ranges over; a loop of a schedule over the first two."""
+
+SURVEYED: dict[Moment, tuple[str, ...]] = {
+    M.CAP: ("running", "waiting"),
+    M.PLAN: SETS,
+    M.EXECUTE: SETS,
+    M.GAUGE: ("running", "waiting"),
+    M.ITERATION: SETS,
+}
+"""Where aggregates over requests are read, and over which sets."""
+
+
+@frozen
+class RequestValue:
+    """A field of a request: of which sets it is read, its unit, and what it is."""
+
+    sets: tuple[str, ...]
+    unit: str
+    doc: str
+
+
+_HERE = ("running", "batch")
+
+REQUEST_FIELDS: dict[str, RequestValue] = {
+    "progress": RequestValue(
+        _HERE, "tokens", "tokens this engine has given it since its admission, this iteration not included"
+    ),
+    "given": RequestValue(("batch",), "tokens", "tokens it gets in this iteration"),
+    "remaining": RequestValue(_HERE, "tokens", "tokens its run still needs"),
+    "decoding": RequestValue(_HERE, "0 or 1", "1 if it decodes"),
+    "admission": RequestValue(_HERE, "number", "number of its session's latest hold admission"),
+    "waited": RequestValue(("waiting",), "time", "time since it joined its queue"),
+    "units": RequestValue(("waiting",), "units", "what its hold asks of the pool it queues for, now"),
+    "admitted": RequestValue(("waiting",), "0 or 1", "1 if it was admitted in this iteration"),
+}
+"""What `r.NAME` reads of a request besides the attributes of its session and the tags of its engine."""

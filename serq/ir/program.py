@@ -27,6 +27,16 @@ class Input(Record):
 
 
 @frozen(eq=False, repr=False)
+class NumberList(Record):
+    """A `let` with a list of numbers, not empty; external: its name outside if it is an input."""
+
+    name: str
+    values: tuple[float, ...]
+    external: str | None = None
+    at: Span | None = location()
+
+
+@frozen(eq=False, repr=False)
 class Constant(Record):
     """A `let` with its folded value; expressions carry the value, this is for people."""
 
@@ -57,6 +67,7 @@ class Program(Record):
     gauges: tuple[Gauge, ...] = ()
     claims: tuple[Claim, ...] = ()
     share: str | None = None
+    lists: tuple[NumberList, ...] = ()
     version: int = IR_VERSION
     file: str = ""
     at: Span | None = location()

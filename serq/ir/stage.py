@@ -26,7 +26,17 @@ class Device(Record):
 
 @frozen(eq=False, repr=False)
 class Register(Record):
-    """A `state` of an engine: a number kept between iterations."""
+    """A `state` of an engine: a number kept between iterations. size: of an array of them, or None."""
+
+    name: str
+    initial: float
+    size: int | None = None
+    at: Span | None = location()
+
+
+@frozen(eq=False, repr=False)
+class Tag(Record):
+    """A `tag` of an engine: a number kept with each request while it waits or runs there."""
 
     name: str
     initial: float
@@ -49,6 +59,7 @@ class Engine(Record):
     size: int | None = None
     granule: float | None = None
     registers: tuple[Register, ...] = ()
+    tags: tuple[Tag, ...] = ()
     at: Span | None = location()
 
 

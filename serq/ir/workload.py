@@ -52,6 +52,14 @@ class Batch(Record):
 
 
 @frozen(eq=False, repr=False)
+class Timed(Record):
+    """A session at each of `times`, which do not decrease."""
+
+    times: tuple[float, ...]
+    at: Span | None = location()
+
+
+@frozen(eq=False, repr=False)
 class NoArrivals(Record):
     at: Span | None = location()
 
@@ -73,7 +81,7 @@ class Stages(Record):
     at: Span | None = location()
 
 
-Arrival: TypeAlias = Union[Poisson, Renewal, Slotted, Stages, Closed, Batch, NoArrivals]
+Arrival: TypeAlias = Union[Poisson, Renewal, Slotted, Stages, Closed, Batch, Timed, NoArrivals]
 
 
 @frozen(eq=False, repr=False)

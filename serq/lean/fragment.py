@@ -20,7 +20,7 @@ from serq.ir.claim import AtEnd, Claim, EveryIteration, SomeIteration
 from serq.ir.expr import Attr, Binary, Conditional, Expr, Fold, Func, Num, Summary, Unary, walk
 from serq.ir.program import Program
 from serq.ir.stage import Engine
-from serq.ir.workload import Batch, Closed, NoArrivals, Poisson, Renewal, Slotted, Stages
+from serq.ir.workload import Batch, Closed, NoArrivals, Poisson, Renewal, Slotted, Stages, Timed
 from serq.lean.bounds import batch_ranges, range_of
 from serq.lean.schedule import Clause, ScheduleReader, Steps, registers_of
 from serq.lean.sessions import Path, session_path
@@ -259,7 +259,7 @@ class _Survey:
                 return nobody, ZERO
             case Stages():
                 return Arrivals("any"), ZERO
-            case Closed() | Slotted() as arrival:
+            case Closed() | Slotted() | Timed() as arrival:
                 cure = "state arrivals by `renewal(g)`, `poisson(r)` or `batch(n)`"
                 self._refuse(f"`{type(arrival).__name__.lower()}`", arrival.at or workload.at, cure)
                 return nobody, ZERO

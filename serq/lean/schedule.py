@@ -163,6 +163,12 @@ class ScheduleReader:
                 return self._assign(s, after)
             case ir.ExclusivePrefill():
                 return self._exclusive(s, after)
+            case (
+                ir.ForRequests() | ir.ForIndex() | ir.SetTag() | ir.Break() | ir.SetName() | ir.AdmitOne()
+                | ir.AdvanceOne()
+            ):  # fmt: skip
+                self._refuse("a scheduling program", s.at, "state a schedule of `advance running`")
+                return after
             case _:
                 assert_never(s)
 

@@ -26,11 +26,15 @@ from serq.ir.expr import (
     Expr,
     Fold,
     Func,
+    Item,
     Local,
+    LoopName,
     Num,
     Observable,
     RegisterRead,
+    RequestField,
     Summary,
+    Survey,
     Unary,
     Var,
     children,
@@ -115,6 +119,11 @@ class Reader:
                 return self._constant(value, at)
             case Attr() | Var() | RegisterRead() | Local() | Observable() | Summary():
                 return self._reading(e, at)
+            case LoopName() | Item() | RequestField() | Survey():
+                what = {Item: "a number of a list", Survey: "an aggregate over requests"}
+                cure = "state a program without scheduling by requests"
+                self.complaints.say("SQ0801", at, what=what.get(type(e), "a request's field"), cure=cure)
+                return None
             case Draw(law=law):
                 self.complaints.say("SQ0806", at, function=f"~{law}")
                 return None

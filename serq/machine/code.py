@@ -11,6 +11,8 @@ branch on), so that comparisons under `&&`, `? :` or a guard cost no conversion.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import lru_cache
+from types import CodeType
 from typing import Any, Protocol
 
 from serq import values
@@ -23,11 +25,15 @@ from serq.ir.expr import (
     Expr,
     Fold,
     Func,
+    Item,
     Local,
+    LoopName,
     Num,
     Observable,
     RegisterRead,
+    RequestField,
     Summary,
+    Survey,
     Unary,
     Var,
     children,
@@ -40,6 +46,12 @@ NAMES: Mapping[str, Any] = {
     "divide": values.divide,
     "power": values.power,
     "float": float,
+    "len": len,
+    "max": max,
+    "min": min,
+    "range": range,
+    "sorted": sorted,
+    "sum": sum,
     **{f"f_{name}": function for name, function in values.FUNCTIONS.items()},
 }
 """All that generated expressions may call."""
@@ -56,6 +68,9 @@ class Scope(Protocol):
     def attribute(self, name: str) -> str: ...
     def variable(self, name: str) -> str: ...
     def register(self, engine: str, name: str) -> str: ...
+    def requested(
+        self, node: RegisterRead | Item | LoopName | RequestField | Survey, writer: Writer
+    ) -> str: ...
     def local(self, name: str) -> str: ...
     def observable(self, node: Observable, write: Callable[[Expr], str]) -> str: ...
     def summary(self, node: Summary, write: Callable[[Expr], str]) -> str: ...
@@ -92,8 +107,10 @@ class Writer:
                 return self.scope.attribute(name)
             case Var(name=name):
                 return self.scope.variable(name)
-            case RegisterRead(engine=engine, name=name):
+            case RegisterRead(engine=engine, name=name, index=None):
                 return self.scope.register(engine, name)
+            case RegisterRead() | Item() | LoopName() | RequestField() | Survey():
+                return self.scope.requested(e, self)
             case Local(name=name):
                 return self.scope.local(name)
             case Observable():
@@ -167,8 +184,14 @@ def number(x: float) -> str:
 def build(source: str, name: str, lent: Mapping[str, Any]) -> Any:
     """The function `name` defined by `source`, which sees `NAMES` and `lent`."""
     space: dict[str, Any] = {**NAMES, **lent}
-    exec(compile(source, f"<serq {name}>", "exec"), space)
+    exec(_compiled(source, name), space)
     return space[name]
+
+
+@lru_cache(maxsize=512)
+def _compiled(source: str, name: str) -> CodeType:
+    """Runs of one program under other inputs or seeds mostly have the same code."""
+    return compile(source, f"<serq {name}>", "exec")
 
 
 def compile_value(e: Expr, scope: Scope, parameters: str, lent: Mapping[str, Any]) -> Callable[..., float]:

@@ -50,6 +50,9 @@ class Holds:
                     where = (need.pool.label,), (code.statement.at,)
                     self.rejections.append(Wait("rejected", (s.serial,), *where, need.asked))
                 return True
+        for name in machine.requested:
+            if name == pools[0].pool.engine:
+                machine.stages[name][pools[0].index or 0].forget(s)
         self._wait(waiting)
         return False
 

@@ -33,6 +33,7 @@ from serq.ir.workload import (
     Renewal,
     Slotted,
     Stages,
+    Timed,
 )
 from serq.machine.arrivals import is_slot_count, next_in_stages
 from serq.machine.cache import Entry
@@ -50,6 +51,7 @@ from serq.machine.stages.base import StageMember
 from serq.machine.stages.engine import EngineMember
 from serq.machine.stages.rate import FifoMember
 from serq.machine.summaries import summarize
+from serq.machine.surveys import requested_engines
 from serq.machine.trace import RecordedSession, read_trace
 from serq.machine.waits import find_waits
 from serq.machine.watch import Given, write_givens, write_watches
@@ -121,6 +123,8 @@ class Machine:
         self.arrival_draws = Stream(settings.seed, "arrivals")
         self.workload_draws = Stream(settings.seed, "workload", 0, 0)
 
+        self.lists = {numbers.name: numbers.values for numbers in program.lists}
+        self.requested = requested_engines(program)
         self.stages: dict[str, list[Any]] = {stage.name: self._members(stage) for stage in program.stages}
         self.pools: dict[str, list[PoolMember]] = {
             pool.name: [
@@ -231,7 +235,7 @@ class Machine:
                 return compile_value(count, scope, "", scope.lent)
             case Stages(stages=stages):
                 return lambda: next_in_stages(stages, self.now, self.arrival_draws.exp(1.0)) - self.now
-            case Batch() | Closed() | NoArrivals():
+            case Batch() | Closed() | Timed() | NoArrivals():
                 return None
 
     def _gauge(self, value: Expr) -> Callable[[], float]:
@@ -391,6 +395,8 @@ class Machine:
                 self._await_next()
             case Slotted():
                 self.schedule(0.0, self._open_slot, (arrival, 0))
+            case Timed(times=times):
+                self.schedule(times[0], self._arrive_timed, times)
             case NoArrivals():
                 pass
 
@@ -431,6 +437,11 @@ class Machine:
         if wanted is None or self.arrived < wanted:
             self._await_next()
 
+    def _arrive_timed(self, times: tuple[float, ...]) -> None:
+        self._create()
+        if self.arrived < len(times):
+            self.schedule(times[self.arrived], self._arrive_timed, times)
+
     def _create(self) -> None:
         serial = self.arrived
         self.arrived += 1
@@ -462,6 +473,9 @@ class Machine:
         session.ended = True
         if session.holds or session.leases:
             self.holds.end_session(session)
+        for name in self.requested:
+            for engine in self.stages[name]:
+                engine.forget(session, ended=True)
         self._change_live(-1)
         self.ended += 1
         if self._closed:

@@ -8,11 +8,27 @@ from typing import TYPE_CHECKING, Any
 from attrs import define, field
 
 from serq.diagnostics import InternalError
-from serq.ir.expr import Draw, Expr, Num, Observable, Place, Summary
+from serq.ir.expr import (
+    Draw,
+    Expr,
+    Item,
+    LoopName,
+    Num,
+    Observable,
+    Place,
+    RegisterRead,
+    RequestField,
+    Summary,
+    Survey,
+)
 from serq.machine.laws import Table
+from serq.machine.surveys import fold_max, fold_min, loop_name, write_field, write_survey
+from serq.values import show
 
 if TYPE_CHECKING:
+    from serq.machine.code import Writer
     from serq.machine.loop import Machine
+    from serq.source import Span
 
 STAGE_READS = {
     "queue": "{}.present",
@@ -92,7 +108,9 @@ class RunScope:
     names: sources of the context variables of this moment. attributes, session: the sources of a
     session's attribute list ("s.attributes") and of the session, None where there is none. draws: the
     source of the random stream, None where nothing may be drawn. lent: filled with the objects that
-    the code names.
+    the code names. requests: Python's names of what loops and aggregates bind, by the program's; owners:
+    the engine of each request; counted: the passes of loops over numbers; hoisted: names of aggregates
+    that are computed ahead, by node; ticks: names of engines' ticks, read ahead.
     """
 
     machine: Machine
@@ -101,6 +119,11 @@ class RunScope:
     draws: str | None = None
     session: str | None = None
     lent: dict[str, Any] = field(factory=dict)
+    requests: dict[str, str] = field(factory=dict)
+    owners: dict[str, str] = field(factory=dict)
+    counted: dict[str, int] = field(factory=dict)
+    hoisted: dict[int, str] = field(factory=dict)
+    ticks: dict[str, str] = field(factory=dict)
 
     def __attrs_post_init__(self) -> None:
         self.lent["m"] = self.machine
@@ -119,7 +142,70 @@ class RunScope:
 
     def register(self, engine: str, name: str) -> str:
         member = self.machine.stages[engine][0]
-        return f"{self.lend('stage', member)}.registers[{member.register_slots[name]}]"
+        return f"{self.lend('registers', member.registers)}[{member.register_slots[name]}]"
+
+    def requested(self, node: RegisterRead | Item | LoopName | RequestField | Survey, writer: Writer) -> str:
+        match node:
+            case LoopName():
+                return loop_name(node, self)
+            case RequestField():
+                return write_field(node, self)
+            case Survey():
+                return self.survey(node, writer)
+            case _:
+                return self.indexed(node, writer.value)
+
+    def indexed(self, node: RegisterRead | Item, write: Callable[[Expr], str]) -> str:
+        if isinstance(node, Item):
+            numbers = self.machine.lists[node.name]
+            place = self.below(node.index, node.name, len(numbers), node.at, write)
+            return f"{self.lend('list', numbers)}[{place}]"
+        member = self.machine.stages[node.engine][0]
+        size, first = member.register_sizes[node.name], member.register_slots[node.name]
+        assert node.index is not None
+        place = self.below(node.index, node.name, size, node.at, write)
+        registers = self.lend("registers", member.registers)
+        return (
+            f"{registers}[{first + int(place)}]" if place.isdecimal() else f"{registers}[{first} + {place}]"
+        )
+
+    def below(self, index: Expr, name: str, size: int, at: Span | None, write: Callable[[Expr], str]) -> str:
+        """Source of an index, a whole number below `size`; anything else stops the run."""
+        match index:
+            case Num(value=value):
+                return str(int(value))
+            case LoopName() if self.counted.get(self.requests[index.name], size + 1) <= size:
+                return self.requests[index.name]
+        machine = self.machine
+
+        def check(value: float) -> int:
+            if not (0 <= value < size and value == int(value)):
+                machine.fail("SQ0645", at, name=name, value=show(value), size=size, last=size - 1)
+            return int(value)
+
+        return f"{self.lend('index', check)}({write(index)})"
+
+    def survey(self, node: Survey, writer: Writer) -> str:
+        self.lent.setdefault("fold_max", fold_max)
+        self.lent.setdefault("fold_min", fold_min)
+        known = self.hoisted.get(id(node))
+        return write_survey(node, self, writer) if known is None else known
+
+    def bind(self, name: str, request: str, engine: str) -> None:
+        """From here on the program calls a request of `engine` so, and Python calls it `request`."""
+        self.requests[name] = request
+        self.owners[request] = engine
+
+    def engine_of(self, request: str) -> str:
+        """The name of the engine whose request Python calls so."""
+        return self.owners[request]
+
+    def engine(self, name: str) -> str:
+        """The name under which generated code finds the engine: its own, or the only one called so."""
+        own = self.lent.get("e")
+        if own is not None and own.name == name:
+            return "e"
+        return self.lend("stage", self.machine.stages[name][0])
 
     def local(self, name: str) -> str:
         return f"e.locals[{name!r}]"

@@ -13,6 +13,7 @@ from attrs import define
 from serq.ir.expr import Expr
 from serq.machine.code import Writer, build
 from serq.machine.scope import CLAIM_VARIABLES, RunScope
+from serq.machine.witness import compile_witness, extremes_of
 
 if TYPE_CHECKING:
     from serq.machine.loop import Machine
@@ -35,7 +36,8 @@ class Watch:
     value: what is asked. some: whether one true answer is looked for, rather than a false one. given:
     nothing is asked once it is broken. premise: what has to be true for `value` to say anything, if
     somebody wants to know whether it ever was.
-    checked, failures: answers, and false ones among them. first: when the answer looked for came first.
+    checked, failures: answers, and false ones among them. first: when the answer looked for came first;
+    witness: in which iteration, and which requests were the extreme ones there, if it is about requests.
     needed: the premise was true.
     """
 
@@ -46,6 +48,7 @@ class Watch:
     checked: int = 0
     failures: int = 0
     first: float | None = None
+    witness: str | None = None
     needed: bool = False
 
 
@@ -64,6 +67,9 @@ def write_watches(machine: Machine, engine: EngineMember) -> Callable[[], None]:
             f"if not t: {w}.failures += 1",
             f"if {'' if watch.some else 'not '}t and {w}.first is None: {w}.first = m.now",
         ]
+        if extremes := extremes_of(watch.value):
+            scope.lent[f"name{k}"] = compile_witness(extremes, machine, engine)
+            told[-1] += f"; {w}.witness = name{k}({w}.checked)"
         if watch.premise is not None:
             told.append(f"if not {w}.needed and {writer.truth(watch.premise)}: {w}.needed = True")
         if watch.given is not None:

@@ -92,8 +92,9 @@ class ClaimResult:
     kind: `every_iteration`, `some_iteration` or `at_end`. result: `holds`, `fails`, `witnessed`,
     `not_witnessed`, `not_evaluated` or `out_of_scope`. checked: iterations read, or 1 at the end.
     failures: how many of them gave 0. first: time of the first failure or witness. note: why the
-    claim was not answered, or a doubt about the answer. vacuous: it holds only because its premise never
-    came true, which is looked at when a run is asked to be pedantic.
+    claim was not answered, a doubt about the answer, or which iteration and requests decided it.
+    vacuous: it holds only because its premise never came true, which is looked at when a run is asked
+    to be pedantic.
     """
 
     name: str

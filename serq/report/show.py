@@ -95,13 +95,14 @@ def show_claims(claims: tuple[ClaimResult, ...]) -> str:
 def show_result(claim: ClaimResult) -> str:
     """A claim's result in words: `fails at 93500.0000 (1047 of 1060 iterations)`."""
     words = claim.result.replace("_", " ")
-    if claim.note is not None and not claim.vacuous:
-        return f"{words}: {claim.note.replace('`', '')}"
+    told = "" if claim.note is None or claim.vacuous else f": {claim.note.replace('`', '')}"
+    if told and claim.first is None:
+        return words + told
     if claim.kind == "at_end":
         return words
     at = f" at {claim.first:.4f}" if claim.first is not None else ""
     failures = f"{claim.failures} of " if claim.result == "fails" else ""
-    return f"{words}{at} ({failures}{_count(claim.checked, 'iteration')})"
+    return f"{words}{at} ({failures}{_count(claim.checked, 'iteration')}){told}"
 
 
 def find_notes(report: Report) -> Iterator[str]:

@@ -276,6 +276,12 @@ def _let_input(name: Name, args: Name, number: Name, external: Text, default: Ex
     return tree.Input(name, external, default, args.at.to(number.at), at)
 
 
+def _let_list_input(
+    name: Name, args: Name, numbers: Name, external: Text, values: tuple[Expr, ...], at: Span
+) -> tree.ListInput:
+    return tree.ListInput(name, external, values, args.at.to(numbers.at), at)
+
+
 def _define(
     name: Name, parameters: tuple[Name, ...] | None, body: Expr | tree.Block, at: Span
 ) -> tree.Definition:
@@ -350,6 +356,7 @@ BUILDERS: dict[str, Builder] = {
     "tokens_cap": tree.TokensCap,
     "granule": tree.Granule,
     "register": tree.Register,
+    "tag": tree.Tag,
     "execute": tree.Execute,
     "schedule": _schedule,
     "schedule_let": tree.ScheduleLet,
@@ -359,6 +366,10 @@ BUILDERS: dict[str, Builder] = {
     "admit": _admit,
     "exclusive_prefill": tree.ExclusivePrefill,
     "set_register": tree.SetRegister,
+    "for": tree.For,
+    "break": tree.Break,
+    "advance_one": tree.AdvanceOne,
+    "admit_one": tree.AdmitOne,
     "by_admission": _order("admission"),
     "decodes_first": _order("decode first"),
     "by_keys": _order("by"),
@@ -402,6 +413,9 @@ BUILDERS: dict[str, Builder] = {
     "import": tree.Import,
     "let_value": tree.Let,
     "let_input": _let_input,
+    "let_list": tree.ListLet,
+    "let_list_input": _let_list_input,
+    "list": _first,
     "define_expression": _define,
     "define_statements": _define,
     "names": _row,

@@ -32,7 +32,7 @@ _AMOUNTS = {
 }  # fmt: skip
 """By the first word of a statement: what stands in parentheses after the place it names."""
 
-MOST_EXPECTED = 8
+MOST_EXPECTED = 9
 """Words that a message may offer in the place of one that does not belong there."""
 
 _COMPARISONS = frozenset({"<", "<=", ">", ">=", "==", "!="})

@@ -21,6 +21,8 @@ from serq.syntax.walk import Walk
 LONGEST = 1024 * 1024
 """Characters that a program may have."""
 
+_BEFORE_MAIN = (tree.Import, tree.Let, tree.Input, tree.ListLet, tree.ListInput, tree.Definition)
+
 
 @frozen
 class Parsed:
@@ -105,7 +107,7 @@ def _arrange(items: tuple[tree.Item | Main, ...], walk: Walk, tokens: Tokens, si
             main = main or item
         elif main is not None:
             late.append(item)
-        elif isinstance(item, (tree.Import, tree.Let, tree.Input, tree.Definition)):
+        elif isinstance(item, _BEFORE_MAIN):
             before.append(item)
         else:
             inside.append(item)

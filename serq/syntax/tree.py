@@ -94,7 +94,7 @@ class Draw(Node):
 
 @_node
 class Aggregate(Node):
-    """`sum j in n (e)`; `kind` is max, min or sum."""
+    """`sum j in n (e)` or `max r in running (e)`; `kind` is max, min, sum or count."""
 
     kind: Name
     variable: Name
@@ -391,7 +391,17 @@ class Granule(Node):
 
 @_node
 class Register(Node):
-    """`state n = 0;`"""
+    """`state n = 0;` or `state load[B] = 0;`"""
+
+    name: Name
+    size: Expr | None
+    initial: Expr
+    at: Span
+
+
+@_node
+class Tag(Node):
+    """`tag lane = -1;`"""
 
     name: Name
     initial: Expr
@@ -455,12 +465,53 @@ class ScheduleBranch(Node):
 
 @_node
 class SetRegister(Node):
-    name: Name
+    """`set n = e;`, `set load[j] = e;`, or of a tag `set r.lane = e;`."""
+
+    target: Reference
     value: Expr
     at: Span
 
 
-ScheduleStatement: TypeAlias = Union[Advance, Admit, ExclusivePrefill, ScheduleBranch, SetRegister]
+@_node
+class For(Node):
+    """`for r in waiting by (k) where (p) { … }` or `for j in N { … }`."""
+
+    variable: Name
+    over: Expr
+    keys: tuple[Expr, ...] | None
+    where: Expr | None
+    body: tuple[ScheduleStatement, ...]
+    at: Span
+
+
+@_node
+class Break(Node):
+    """`break;`"""
+
+    at: Span
+
+
+@_node
+class AdvanceOne(Node):
+    """`advance r each at most (c);`"""
+
+    name: Name
+    each: Expr | None
+    at: Span
+
+
+@_node
+class AdmitOne(Node):
+    """`admit r;`"""
+
+    name: Name
+    at: Span
+
+
+ScheduleStatement: TypeAlias = Union[
+    Advance, Admit, ExclusivePrefill, ScheduleBranch, SetRegister, For, Break, AdvanceOne, AdmitOne,
+    ScheduleLet,
+]  # fmt: skip
 
 
 @_node
@@ -492,7 +543,7 @@ class Request(Node):
     at: Span
 
 
-EngineItem: TypeAlias = Union[Capacity, TokensCap, Granule, Register, Schedule, Execute, Request]
+EngineItem: TypeAlias = Union[Capacity, TokensCap, Granule, Register, Tag, Schedule, Execute, Request]
 
 
 @_node
@@ -750,6 +801,26 @@ class Input(Node):
 
 
 @_node
+class ListLet(Node):
+    """`let lens = [5, 1];`"""
+
+    name: Name
+    values: tuple[Expr, ...]
+    at: Span
+
+
+@_node
+class ListInput(Node):
+    """`let lens = args.numbers("lens", [5, 1]);`; `mark` is the place of `args.numbers`."""
+
+    name: Name
+    external: Text
+    values: tuple[Expr, ...]
+    mark: Span
+    at: Span
+
+
+@_node
 class Definition(Node):
     """`def f(x) { … }`; `body` is an expression or a block of statements."""
 
@@ -760,8 +831,8 @@ class Definition(Node):
 
 
 Item: TypeAlias = Union[
-    Import, Let, Input, Definition, Device, Engine, Pool, Stage, Queue, Workload, Server, Share,
-    Relation, Gauge, Claim,
+    Import, Let, Input, ListLet, ListInput, Definition, Device, Engine, Pool, Stage, Queue, Workload,
+    Server, Share, Relation, Gauge, Claim,
 ]  # fmt: skip
 
 

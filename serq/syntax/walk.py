@@ -136,12 +136,16 @@ class Walk:
                 return text
             after = kinds[index + 1]
             if text == "args":
-                is_input = after == "." and texts[index + 2] == "number" and kinds[index + 3] == "("
+                is_input = (
+                    after == "." and texts[index + 2] in ("number", "numbers") and kinds[index + 3] == "("
+                )
                 return text if is_input else "NAME"
             if after == ".":
                 return text if text == "kvt" else "NAME"
-            if text in ("max", "min", "sum"):
+            if text in ("max", "min", "sum", "count"):
                 return text if after == WORD and texts[index + 2] == "in" else "NAME"
+            if text == "tag":
+                return "NAME" if after != WORD or kinds[index + 2] != "=" else text
             if text == "on":
                 return text if after == WORD else "NAME"
             return text

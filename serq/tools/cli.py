@@ -26,6 +26,7 @@ from serq.tools.saying import (
     use_plain_streams,
     writing,
 )
+from serq.tools.search import search_command
 from serq.tools.settings import check_replication, check_settings
 from serq.tools.studying import judge_stability, run_seeds, verify_claim
 from serq.tools.tracing import trace_command
@@ -347,6 +348,7 @@ def explain(codes: tuple[str, ...]) -> None:
 serq_command.add_command(verify_claim)
 serq_command.add_command(judge_stability)
 serq_command.add_command(trace_command)
+serq_command.add_command(search_command)
 
 
 # ---------------------------------------------------------------- reading what was asked

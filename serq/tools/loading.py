@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from numbers import Real
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from attrs import evolve, frozen
 
@@ -15,6 +15,7 @@ from serq.tools.libraries import join_libraries
 from serq.tools.reading import read_json_text, read_source
 
 if TYPE_CHECKING:
+    from serq.check.lists import Given
     from serq.ir.program import Program
 
 
@@ -29,7 +30,7 @@ class Loaded:
 def load_program(
     path: str | os.PathLike[str] | None,
     source: str | None = None,
-    sets: Mapping[str, float | str] | None = None,
+    sets: Mapping[str, Given] | None = None,
     defs: Mapping[str, float | str] | None = None,
     *,
     pedantic: bool = False,
@@ -49,7 +50,7 @@ def load_program(
         raise TypeError(f"source is the text of a program, not {type(source).__name__}")
     name = "<program>" if path is None else os.fspath(path)
     try:
-        given = _read_values("sets", sets)
+        given = _read_values("sets", sets, lists=True)
         bodies = {name: str(body) for name, body in _read_values("defs", defs).items()}
         if source is None and name.endswith(".json"):
             return _load_json(name, replaced=bool(given or bodies))
@@ -59,36 +60,48 @@ def load_program(
         return Loaded(None, error.diagnostics)
 
 
-def _read_values(argument: str, given: Mapping[str, float | str] | None) -> dict[str, float | str]:
+def _read_values(
+    argument: str, given: Mapping[str, Given] | None, *, lists: bool = False
+) -> dict[str, Given]:
     """What takes the place of inputs or of definitions, by name: numbers of any kind (NumPy's, say) as
-    floats, and texts.
+    floats, texts, and several numbers as a tuple if `lists`.
 
     Raises ProgramError (SQ0513) for values that are neither, TypeError when there are no names to them.
     """
     if not isinstance(given, Mapping | None):
         raise TypeError(f"{argument} is a mapping from names to values, not {type(given).__name__}")
-    values: dict[str, float | str] = {}
+    values: dict[str, Given] = {}
     wrong = []
     for name, value in (given or {}).items():
         name = name if isinstance(name, str) else repr(name)
-        cure = f"give a number, or the text of an expression, not {value!r:.40} ({type(value).__name__})"
         if isinstance(value, str):
             values[name] = value
             continue
-        if isinstance(value, Real) and not isinstance(value, bool):
-            try:
-                values[name] = float(value)
-                continue
-            except OverflowError:
-                cure = "it is beyond 1.8e308, the largest number there is"
+        try:
+            if lists and isinstance(value, Iterable) and not isinstance(value, Mapping | bytes):
+                values[name] = tuple(map(_read_number, value))
+            else:
+                values[name] = _read_number(value)
+            continue
+        except TypeError:
+            cure = f"give a number, or the text of an expression, not {value!r:.40} ({type(value).__name__})"
+        except OverflowError:
+            cure = "it is beyond 1.8e308, the largest number there is"
         wrong.append(diagnose("SQ0513", name=name, help=cure))
     if wrong:
         raise ProgramError(wrong)
     return values
 
 
+def _read_number(value: Any) -> float:
+    """A number of any kind. Raises TypeError if it is none, OverflowError beyond the largest."""
+    if not isinstance(value, Real) or isinstance(value, bool):
+        raise TypeError(type(value).__name__)
+    return float(value)
+
+
 def _load_text(
-    text: SourceFile, sets: Mapping[str, float | str], defs: Mapping[str, str], pedantic: bool
+    text: SourceFile, sets: Mapping[str, Given], defs: Mapping[str, str], pedantic: bool
 ) -> Loaded:
     from serq.check import check_program
     from serq.syntax.parse import parse_expression, parse_program
@@ -145,4 +158,26 @@ def show_summary(path: str, program: Program) -> str:
         (len(program.claims), "claim"),
     ]
     parts = [f"{n} {word}{'' if n == 1 else 's'}" for n, word in counts if n]
-    return f"{path}: ok" + (", " + ", ".join(parts) if parts else ", nothing to run")
+    uses = " (uses: scheduling programs)" if is_scheduling_program(program) else ""
+    return f"{path}: ok" + (", " + ", ".join(parts) if parts else ", nothing to run") + uses
+
+
+def is_scheduling_program(program: Program) -> bool:
+    """Whether a program looks at requests one by one, or has lists: what other readers of the language
+    do not know."""
+    from serq.check.readings import readings, schedule_statements
+    from serq.ir.expr import Survey, walk
+    from serq.ir.schedule import Admit, Advance, ExclusivePrefill, ScheduleBranch, SetRegister
+    from serq.ir.stage import Engine
+    from serq.ir.workload import Timed
+
+    common = (Advance, Admit, ExclusivePrefill, ScheduleBranch, SetRegister)
+    engines = [stage for stage in program.stages if isinstance(stage, Engine)]
+    if program.lists or any(e.tags or any(r.size is not None for r in e.registers) for e in engines):
+        return True
+    if program.workload is not None and isinstance(program.workload.arrival, Timed):
+        return True
+    statements = (s for e in engines for s in schedule_statements(e.schedule.statements))
+    if any(not isinstance(s, common) for s in statements):
+        return True
+    return any(isinstance(node, Survey) for reading in readings(program) for node in walk(reading.expr))

@@ -122,6 +122,7 @@ _KEYWORDS = {
     "Stages": "stages",
     "Closed": "closed",
     "Batch": "batch",
+    "Timed": "at",
     "NoArrivals": "none",
 }
 

@@ -14,6 +14,7 @@ from tests.check.cases import Case, check, read_table, refuses
 ROWS = list(read_table("rows.txt"))
 REFUSED = list(read_table("refused.txt"))
 KINDER = list(read_table("kinder.txt"))
+SCHEDULING = list(read_table("scheduling.txt"))
 ACCEPTED = list(read_table("accepted.txt"))
 
 # Rows in which the second fault is another one: both are told, the first is the row's.
@@ -41,7 +42,7 @@ def test_the_rows_are_complete() -> None:
     assert [case.number for case in ROWS] == list(range(1, 157))
 
 
-@pytest.mark.parametrize("case", [*REFUSED, *KINDER], ids=str)
+@pytest.mark.parametrize("case", [*REFUSED, *KINDER, *SCHEDULING], ids=str)
 def test_an_input_is_refused(case: Case) -> None:
     _, errors = check(case.source)
     first = errors[0]
@@ -74,7 +75,7 @@ def test_the_reference_accepts_it_too(case: Case, reference: ModuleType) -> None
 
 ELSEWHERE = {
     "SQ0214": "expansion", "SQ0215": "expansion", "SQ0254": "inputs", "SQ0255": "inputs",
-    "SQ0256": "inputs", "SQ0280": "ir", "SQ0281": "ir", "SQ0290": "inputs",
+    "SQ0256": "inputs", "SQ0259": "inputs", "SQ0280": "ir", "SQ0281": "ir", "SQ0290": "inputs",
     "SQ0560": "expansion", "SQ0561": "expansion", "SQ0309": "samples", "SQ0313": "samples",
     "SQ0538": "samples", "SQ0539": "samples", "SQ0544": "samples", "SQ0545": "samples",
     "SQ0546": "samples",
@@ -85,5 +86,5 @@ ELSEWHERE = {
 
 def test_every_code_of_the_checker_has_an_input() -> None:
     codes = {code for code in CODES if code[:4] in {"SQ02", "SQ03", "SQ04", "SQ05"}}
-    shown = {case.code for case in [*ROWS, *REFUSED, *KINDER]}
+    shown = {case.code for case in [*ROWS, *REFUSED, *KINDER, *SCHEDULING]}
     assert codes - shown == set(ELSEWHERE)

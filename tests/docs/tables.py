@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from serq.check.supported import NOT_YET
-from serq.ir.moments import OBSERVABLES, READS, VARIABLES, Moment
+from serq.ir.moments import OBSERVABLES, READS, REQUEST_FIELDS, VARIABLES, Moment
 
 ALL = frozenset(OBSERVABLES)
 
@@ -77,11 +77,20 @@ def not_yet() -> Iterator[str]:
     yield row(", ".join(NOT_YET.values()))
 
 
+def fields() -> Iterator[str]:
+    """What a request has in a loop or an aggregate."""
+    yield row("field", "meaning", "unit", "read of requests in")
+    yield "|---|---|---|---|"
+    for name, value in REQUEST_FIELDS.items():
+        yield row(f"`r.{name}`", value.doc, value.unit, ", ".join(f"`{s}`" for s in value.sets))
+
+
 TABLES: dict[str, Callable[[], Iterator[str]]] = {
     "moments": moments,
     "engine_variables": engine_variables,
     "claim_variables": claim_variables,
     "other_variables": other_variables,
     "not_yet": not_yet,
+    "fields": fields,
 }
 """The tables by the name that the comment above them gives."""

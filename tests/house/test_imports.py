@@ -22,6 +22,7 @@ EVERYTHING = GROUND | {
     "report",
     "traces",
     "studies",
+    "fairness",
     "tools",
     "serq",
 }
@@ -42,6 +43,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "report": GROUND | {"ir", "machine.records"},
     "traces": GROUND | {"report.stats", "report.table"},
     "studies": EVERYTHING,
+    "fairness": GROUND,
     "tools": EVERYTHING,
     "serq": EVERYTHING,
 }
@@ -52,6 +54,7 @@ OUTSIDE: dict[str, tuple[str, ...]] = {
     "click": ("tools/",),
     "cattrs": ("ir/jsonform.py",),
     "numpy": (
+        "fairness/optimal.py",
         "report/",
         "studies/",
         "traces/",
@@ -60,6 +63,7 @@ OUTSIDE: dict[str, tuple[str, ...]] = {
         "machine/fused/run.py",
         "__init__.py",
     ),
+    "scipy": ("fairness/optimal.py",),
     "matplotlib": ("traces/plot.py",),
     "sortedcontainers": ("machine/",),
     "attrs": ("",),

@@ -56,7 +56,11 @@ def test_hello_is_smooth_with_half_the_budget(budget: int, smooth: str) -> None:
     assert report.claim("smooth").result == smooth
 
 
-@pytest.mark.parametrize("path", PROGRAMS, ids=lambda p: p.stem)
+# The reference knows no scheduling programs.
+COMMON = [p for p in PROGRAMS if p.parent.name != "yao_zhou"]
+
+
+@pytest.mark.parametrize("path", COMMON, ids=lambda p: p.stem)
 def test_the_reference_agrees_about_the_examples(path: Path, reference: object) -> None:
     import json
 

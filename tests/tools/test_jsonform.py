@@ -16,7 +16,7 @@ from serq.diagnostics import ProgramError
 from serq.ir import claim, expr, pool, schedule, server, stage, workload
 from serq.ir.expr import Binary, Expr, Num, Place, Unary
 from serq.ir.jsonform import DEEPEST, program_from_json, program_to_json
-from serq.ir.program import IR_VERSION, Constant, Input, Program
+from serq.ir.program import IR_VERSION, Constant, Input, NumberList, Program
 from serq.source import SourceFile, Span
 
 NUMBERS = st.floats(allow_nan=False)
@@ -40,6 +40,8 @@ def expressions() -> st.SearchStrategy[Expr]:
         | records(expr.Attr, name=NAMES)
         | records(expr.Var, name=NAMES)
         | records(expr.RegisterRead, engine=NAMES, name=NAMES)
+        | records(expr.LoopName, name=NAMES)
+        | records(expr.RequestField, request=NAMES, name=NAMES, kind=NAMES)
         | records(expr.Local, name=NAMES)
         | records(expr.Summary, function=NAMES, observation=NAMES)
     )
@@ -52,6 +54,8 @@ def expressions() -> st.SearchStrategy[Expr]:
                 place=records(Place, name=NAMES, index=st.none() | e),
                 arguments=tuples(e),
             )
+            | records(expr.Item, name=NAMES, index=e)
+            | records(expr.Survey, kind=NAMES, request=NAMES, among=NAMES, engine=NAMES, body=e)
             | records(expr.Func, function=NAMES, arguments=tuples(e))
             | records(expr.Fold, kind=NAMES, terms=tuples(e))
             | records(expr.Draw, law=NAMES, arguments=tuples(e))
@@ -114,8 +118,24 @@ SCHEDULE_STATEMENTS = st.recursive(
     records(schedule.Advance, order=NAMES, keys=tuples(E), only=st.none() | E)
     | records(schedule.Admit, only=st.none() | E, condition=st.none() | E)
     | records(schedule.ExclusivePrefill)
-    | records(schedule.SetRegister, register=NAMES, value=E),
-    lambda s: records(schedule.ScheduleBranch, test=E, then=tuples(s), otherwise=tuples(s)),
+    | records(schedule.SetRegister, register=NAMES, value=E, index=st.none() | E)
+    | records(schedule.SetTag, request=NAMES, tag=NAMES, value=E)
+    | records(schedule.SetName, name=NAMES, value=E)
+    | records(schedule.AdmitOne, request=NAMES)
+    | records(schedule.AdvanceOne, request=NAMES)
+    | records(schedule.Break),
+    lambda s: (
+        records(schedule.ScheduleBranch, test=E, then=tuples(s), otherwise=tuples(s))
+        | records(schedule.ForIndex, name=NAMES, count=st.integers(0, 9), body=tuples(s))
+        | records(
+            schedule.ForRequests,
+            request=NAMES,
+            among=NAMES,
+            body=tuples(s),
+            keys=tuples(E),
+            where=st.none() | E,
+        )
+    ),
     max_leaves=3,
 )
 SCHEDULES = records(
@@ -134,7 +154,8 @@ STAGES = (
         execute=E,
         size=SIZES,
         granule=st.none() | NUMBERS,
-        registers=tuples(records(stage.Register, name=NAMES, initial=NUMBERS)),
+        registers=tuples(records(stage.Register, name=NAMES, initial=NUMBERS, size=SIZES)),
+        tags=tuples(records(stage.Tag, name=NAMES, initial=NUMBERS)),
     )
     | records(stage.Fifo, name=NAMES, servers=NUMBERS, size=SIZES)
     | records(stage.SharedProcessor, name=NAMES, capacity=E, size=SIZES)
@@ -159,6 +180,7 @@ WORKLOADS = records(
     | records(workload.Stages, stages=st.lists(st.tuples(NUMBERS, NUMBERS), max_size=2).map(tuple))
     | records(workload.Closed, count=st.integers(1, 9))
     | records(workload.Batch, count=st.integers(1, 9))
+    | records(workload.Timed, times=tuples(NUMBERS))
     | records(workload.NoArrivals),
     init=BLOCKS,
     session=BLOCKS,
@@ -182,6 +204,7 @@ PROGRAMS = records(
     server=BLOCKS,
     gauges=tuples(records(claim.Gauge, name=NAMES, value=E)),
     claims=tuples(CLAIMS),
+    lists=tuples(records(NumberList, name=NAMES, values=tuples(NUMBERS), external=st.none() | NAMES)),
     share=st.sampled_from([None, "maxmin"]),
     file=st.sampled_from(["a.sq", ""]),
 ).map(attrs.evolve)  # a copy: hypothesis would take minutes to print how a failing one was built

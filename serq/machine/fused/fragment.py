@@ -26,6 +26,7 @@ from serq.ir.stage import Engine
 from serq.ir.workload import Batch, NoArrivals, Poisson, Renewal, Slotted
 from serq.machine.fused.ranks import Order, find_order
 from serq.machine.stages.classed import tells_apart
+from serq.machine.surveys import requested_engines
 from serq.values import is_whole
 
 READ = {"queue", "busy", "work", "used", "free", "holders", "queued"}
@@ -77,6 +78,8 @@ def _find(program: Program) -> Fused:
     engines = [s for s in program.stages if isinstance(s, Engine)]
     _need(len(program.stages) == 1 and len(engines) == 1, "it has not one engine alone")
     engine, workload = engines[0], program.workload
+    _need(not requested_engines(program), "it looks at requests one by one")
+    _need(not program.lists and all(r.size is None for r in engine.registers), "it has lists or arrays")
     _need(engine.size is None, "the engine is a family")
     if workload is None:
         raise _Outside("nobody arrives")

@@ -111,6 +111,9 @@ class LoopScope:
         names = [r.name for r in self.fused.engine.registers]
         return f"register{names.index(name)}"
 
+    def requested(self, node: Expr, writer: Writer) -> str:
+        raise InternalError("a request in a loop that knows none")
+
     def local(self, name: str) -> str:
         names = [let.name for let in self.fused.engine.schedule.lets]
         return f"local{names.index(name)}"

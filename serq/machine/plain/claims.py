@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from attrs import define
+from attrs import define, evolve
 
 from serq.ir.claim import AtEnd, Claim, EveryIteration
-from serq.machine.plain.evaluate import Here, is_true, stage_at
+from serq.machine.plain.evaluate import Here, engine_of, is_true, members_of, stage_at, value
 from serq.machine.plain.state import Engine, Machine, Session
 from serq.machine.records import Outcome
+from serq.machine.witness import extremes_of, show_witness
 
 KINDS = {"EveryIteration": "every_iteration", "SomeIteration": "some_iteration", "AtEnd": "at_end"}
 
@@ -21,6 +22,19 @@ class Verdict:
     failures: int = 0
     first: float | None = None
     broken_by: int | None = None
+    witness: str | None = None
+
+
+def _witness(v: Verdict, here: Here) -> str | None:
+    """Which requests were the extreme ones in the iteration that decided the claim."""
+    found = []
+    for survey in extremes_of(v.claim.value):
+        requests = members_of(engine_of(survey.engine, here), survey.among)
+        values = [(value(survey.body, evolve(here, names={survey.request: r})), r) for r in requests]
+        extreme = value(survey, here)
+        serial = next((r.session.serial for number, r in values if number == extreme), None)
+        found.append((survey, extreme, serial))
+    return show_witness(v.checked, found) if found else None
 
 
 def watch(m: Machine) -> list[Verdict]:
@@ -44,6 +58,7 @@ def watch(m: Machine) -> list[Verdict]:
                 v.failures += not holds
                 if v.first is None and holds != isinstance(v.claim, EveryIteration):
                     v.first = m.now
+                    v.witness = _witness(v, Here(m, engine=e))
 
     m.on_session.append(look_at_session)
     m.on_start.append(look_at_iteration)
@@ -66,5 +81,7 @@ def outcome(m: Machine, v: Verdict) -> Outcome:
         result = "fails" if v.failures else "holds"
     else:
         result = "not_witnessed" if v.first is None else "witnessed"
+    if v.broken_by is None and v.witness is not None:
+        note = v.witness
     kind = KINDS[type(v.claim).__name__]
     return Outcome(v.claim.name, kind, result, v.checked, v.failures, v.first, note)

@@ -2,18 +2,48 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from contextlib import suppress
 from math import inf
+
+from attrs import evolve
 
 from serq.diagnostics import InternalError
 from serq.ir.expr import Expr
-from serq.ir.schedule import Admit, Advance, ExclusivePrefill, ScheduleBranch, ScheduleStatement, SetRegister
+from serq.ir.schedule import (
+    Admit,
+    AdmitOne,
+    Advance,
+    AdvanceOne,
+    Break,
+    ExclusivePrefill,
+    ForIndex,
+    ForRequests,
+    ScheduleBranch,
+    ScheduleStatement,
+    SetName,
+    SetRegister,
+    SetTag,
+)
 from serq.machine.plain import caches, pools, tokens
-from serq.machine.plain.evaluate import Here, in_order, is_true, limits, share, value
+from serq.machine.plain.evaluate import (
+    Here,
+    in_order,
+    is_true,
+    limits,
+    members_of,
+    register_size,
+    share,
+    slot_below,
+    value,
+)
 from serq.machine.plain.sessions import resume_ready
-from serq.machine.plain.state import Engine, Growth, Machine, Run
+from serq.machine.plain.state import Engine, Growth, Hold, Machine, Run, Session
 from serq.machine.records import Iteration
 from serq.source import Span
 from serq.values import DONE, show
+
+PASS_LIMIT = 1_000_000
 
 
 def has_work(e: Engine) -> bool:
@@ -28,46 +58,113 @@ def try_iteration(m: Machine, e: Engine) -> None:
         m.fail("SQ0608", e.rule.tokens_cap.at, value=show(e.budget))
     e.batch = {}
     e.lost = e.returned = 0.0
-    e.preempted = e.admitted = 0
+    e.preempted = e.admitted = e.passes = 0
     e.refused = False
-    before = e.registers.copy()
+    e.newly = set()
+    before, tags = e.registers.copy(), e.tags.copy()
     m.forming = e
     schedule = e.rule.schedule.statements
     if isinstance(schedule[0], ExclusivePrefill):
         _exclusive_prefill(m, e, next(s for s in schedule if isinstance(s, Admit)))
     else:
-        _follow(m, e, schedule)
+        _follow(m, e, schedule, {})
     m.forming = None
     e.fruitless = not (e.batch or e.preempted)
     if not e.fruitless:
         _start(m, e)
     elif not e.admitted:
-        e.registers = before
+        e.registers, e.tags = before, tags
 
 
 # ---------------------------------------------------------------- the schedule
 
 
-def _follow(m: Machine, e: Engine, statements: tuple[ScheduleStatement, ...]) -> None:
+Names = dict[str, float | Run | Hold]
+
+
+class _Left(Exception):
+    """Raised by `break` in the innermost loop."""
+
+
+def _follow(m: Machine, e: Engine, statements: tuple[ScheduleStatement, ...], names: Names) -> None:
+    """names: what the loops around have bound."""
     for s in statements:
+        here = Here(m, engine=e, names=names)
         match s:
             case Advance():
                 _advance(m, e, s)
             case Admit():
                 _admit(m, e, s)
             case ScheduleBranch(test=test, then=then, otherwise=otherwise):
-                _follow(m, e, then if _guard(m, e, test, s.at) else otherwise)
-            case SetRegister(register=register, value=assigned):
-                number = value(assigned, Here(m, engine=e))
+                # What an arm binds is known to the end of the arm.
+                _follow(m, e, then if _guard(m, test, here, s.at) else otherwise, names.copy())
+            case SetRegister(register=register, value=assigned, index=index):
+                slot = 0
+                if index is not None:
+                    slot = slot_below(register_size(e, register), index, register, s.at, here)
+                number = value(assigned, here)
                 if not -inf < number < inf:
                     m.fail("SQ0619", s.at, name=register, value=show(number))
-                e.registers[register] = number
+                e.registers[register, slot] = number
+            case SetTag(request=request, tag=tag, value=assigned):
+                number = value(assigned, here)
+                if not -inf < number < inf:
+                    m.fail("SQ0647", s.at, name=tag, value=show(number))
+                e.tags[_request(names, request).session, tag] = number
+            case SetName(name=name, value=assigned):
+                names[name] = value(assigned, here)
+            case ForRequests():
+                _loop(m, e, s, s.request, _chosen(e, s, here), names)
+            case ForIndex(name=name, count=count):
+                _loop(m, e, s, name, [float(j) for j in range(count)], names)
+            case Break():
+                raise _Left
+            case AdmitOne(request=request):
+                _admit_one(m, e, _request(names, request).session)
+            case AdvanceOne(request=request):
+                e.returned = 0.0
+                run = _request(names, request)
+                if isinstance(run, Run) and run in e.runs and run not in e.batch and e.left > 0:
+                    _serve(m, run)
             case ExclusivePrefill():
                 raise InternalError("`exclusive prefill` comes first")
 
 
-def _guard(m: Machine, e: Engine, test: Expr, at: Span | None) -> bool:
-    number = value(test, Here(m, engine=e))
+def _request(names: Names, name: str) -> Run | Hold:
+    request = names[name]
+    assert isinstance(request, Run | Hold)
+    return request
+
+
+def _chosen(e: Engine, s: ForRequests, here: Here) -> list[Run | Hold]:
+    """The requests that a loop goes over, picked and sorted as it starts."""
+
+    def about(request: Run | Hold) -> Here:
+        return evolve(here, names={**here.names, s.request: request})
+
+    present = members_of(e, s.among)
+    picked = [r for r in present if s.where is None or is_true(s.where, about(r))]
+    return sorted(picked, key=lambda r: [value(key, about(r)) for key in s.keys])
+
+
+def _loop(
+    m: Machine,
+    e: Engine,
+    s: ForRequests | ForIndex,
+    name: str,
+    over: Sequence[float | Run | Hold],
+    names: Names,
+) -> None:
+    with suppress(_Left):
+        for item in over:
+            e.passes += 1
+            if e.passes > PASS_LIMIT:
+                m.fail("SQ0646", s.at)
+            _follow(m, e, s.body, {**names, name: item})
+
+
+def _guard(m: Machine, test: Expr, here: Here, at: Span | None) -> bool:
+    number = value(test, here)
     if number not in (0, 1):
         m.fail("SQ0601", at, value=show(number))
     return number == 1
@@ -149,7 +246,7 @@ def _admit(m: Machine, e: Engine, s: Admit) -> None:
 
 
 def _may_admit(m: Machine, e: Engine, s: Admit) -> bool:
-    allowed = s.condition is None or _guard(m, e, s.condition, s.at)
+    allowed = s.condition is None or _guard(m, s.condition, Here(m, engine=e), s.at)
     return allowed and e.waiting() > 0
 
 
@@ -161,12 +258,28 @@ def _admit_head(m: Machine, e: Engine, offer: float) -> list[Run] | None:
     """
     hold = pools.head(m, next(pool for pool in e.pools if pool.queue))
     assert hold is not None
+    return _admit_hold(m, e, hold, offer)
+
+
+def _admit_one(m: Machine, e: Engine, s: Session) -> None:
+    """`admit r`: the hold that the session waits for here, if it still does."""
+    e.returned = 0.0
+    hold = next((hold for hold in e.holds() if hold.session is s), None)
+    if hold is None or e.left <= 0 or e.refused:
+        return
+    for run in _admit_hold(m, e, hold, e.left) or ():
+        if e.left > 0 and run in e.runs:
+            _serve(m, run)
+
+
+def _admit_hold(m: Machine, e: Engine, hold: Hold, offer: float) -> list[Run] | None:
     e.offer = offer
     asked = pools.needs(m, hold)
     e.offer = None
     if not pools.fits(asked):
         return None
     e.admitted += 1
+    e.newly.add(hold.session)
     before = list(e.runs)
     pools.admit(m, hold, asked)
     resume_ready(m)
@@ -252,6 +365,7 @@ def _finish(m: Machine, e: Engine) -> None:
     for run in e.batch:
         if run.remaining <= DONE:
             e.runs.remove(run)
+            e.progress[run.session] = run.session.admission, run.before + run.work
             e.tally.completed += 1
             e.tally.service_sum += m.now - run.joined
             run.session.stands = run.session.woken_by = None

@@ -1,11 +1,15 @@
-"""Expressions, by walking their trees (`serq.ir.expr`)."""
+"""Expressions, by walking their trees (`serq.ir.expr`).
+
+It is one file: whatever an expression may read.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import reduce
 from typing import TypeVar, Union
 
-from attrs import frozen
+from attrs import evolve, field, frozen
 
 from serq.diagnostics import InternalError
 from serq.ir.expr import (
@@ -16,12 +20,16 @@ from serq.ir.expr import (
     Expr,
     Fold,
     Func,
+    Item,
     Local,
+    LoopName,
     Num,
     Observable,
     Place,
     RegisterRead,
+    RequestField,
     Summary,
+    Survey,
     Unary,
     Var,
 )
@@ -30,6 +38,7 @@ from serq.machine.draws import OutsideLaw, Stream
 from serq.machine.laws import Recorded, read_samples
 from serq.machine.plain.state import Engine, Entry, Hold, Line, Machine, Part, Pool, Run, Session
 from serq.machine.summaries import summarize
+from serq.source import Span
 from serq.values import FUNCTIONS, divide, power, show
 
 T = TypeVar("T")
@@ -39,7 +48,8 @@ T = TypeVar("T")
 class Here:
     """What an expression can see.
 
-    subject: what a key ranks or a predicate is about. place: of a candidate for preemption among all.
+    subject: what a key ranks or a predicate is about. names: what loops and aggregates around bind.
+    place: of a candidate for preemption among all.
     """
 
     machine: Machine
@@ -48,6 +58,7 @@ class Here:
     draws: Stream | None = None
     engine: Engine | None = None
     subject: Union[Run, Hold, Part, Entry, None] = None
+    names: Mapping[str, Union[float, Run, Hold]] = field(factory=dict)
     place: int = 0
 
 
@@ -70,12 +81,23 @@ def value(e: Expr, here: Here) -> float:
             return _required(here.attributes, e)[name]
         case Var(name=name):
             return float(_variable(name, here))
-        case RegisterRead(engine=engine, name=name):
-            member = here.machine.stages[engine][0]
-            assert isinstance(member, Engine)
-            return member.registers[name]
+        case RegisterRead(engine=engine, name=name, index=index):
+            member = engine_of(engine, here)
+            slot = 0 if index is None else slot_below(register_size(member, name), index, name, e.at, here)
+            return member.registers[name, slot]
         case Local(name=name):
             return _required(here.engine, e).locals[name]
+        case LoopName(name=name):
+            bound = here.names[name]
+            assert isinstance(bound, float)
+            return bound
+        case Item(name=name, index=index):
+            numbers = next(list.values for list in here.machine.program.lists if list.name == name)
+            return numbers[slot_below(len(numbers), index, name, e.at, here)]
+        case RequestField():
+            return float(_field(e, here))
+        case Survey():
+            return _survey(e, here)
         case Observable():
             return float(_observable(e, here))
         case Summary(observation=observation, argument=argument):
@@ -276,6 +298,98 @@ def _member(place: Place, members: list[T], here: Here) -> T:
         fail = here.machine.fail
         fail("SQ0603", place.at, name=place.name, value=show(index), size=size, last=size - 1)
     return members[int(index)]
+
+
+# ---------------------------------------------------------------- requests
+
+
+def engine_of(name: str, here: Here) -> Engine:
+    """The engine that is meant by its name: the one whose clause or claim this is, or the only one."""
+    if here.engine is not None and here.engine.rule.name == name:
+        return here.engine
+    member = here.machine.stages[name][0]
+    assert isinstance(member, Engine)
+    return member
+
+
+def register_size(e: Engine, name: str) -> int:
+    """How many registers an array has."""
+    return next(r.size or 1 for r in e.rule.registers if r.name == name)
+
+
+def slot_below(size: int, index: Expr, name: str, at: Span | None, here: Here) -> int:
+    """An index of a list or an array."""
+    number = value(index, here)
+    if not (0 <= number < size and number == int(number)):
+        fail = here.machine.fail
+        fail("SQ0645", at, name=name, value=show(number), size=size, last=size - 1)
+    return int(number)
+
+
+def members_of(e: Engine, among: str) -> list[Run] | list[Hold]:
+    """The requests of a set: runs in standing order, holds as they wait, the batch as it is served."""
+    match among:
+        case "running":
+            return in_order(e.runs)
+        case "batch":
+            return list(e.batch)
+        case _:
+            return e.holds()
+
+
+def _survey(e: Survey, here: Here) -> float:
+    """An aggregate over requests, folded from the left; 0 over none."""
+    requests = members_of(engine_of(e.engine, here), e.among)
+    values = [value(e.body, evolve(here, names={**here.names, e.request: r})) for r in requests]
+    match e.kind:
+        case "count":
+            return float(sum(v != 0 for v in values))
+        case "sum":
+            return sum(values, 0.0)
+        case _:
+            return reduce(FUNCTIONS[e.kind], values) if values else 0.0
+
+
+def _field(e: RequestField, here: Here) -> float:
+    """What a request has."""
+    request = here.names[e.request]
+    assert isinstance(request, Run | Hold)
+    session = request.session
+    engine = _required(here.engine or here.machine.engines()[0], e)
+    match e.kind, e.name, request:
+        case "attribute", name, _:
+            return session.attributes[name]
+        case "tag", name, _:
+            initial = next(tag.initial for tag in engine.rule.tags if tag.name == name)
+            return engine.tags.get((session, name), initial)
+        case _, "progress", Run(progress=progress):
+            return progress
+        case _, "given", Run():
+            return engine.batch[request]
+        case _, "remaining", Run(remaining=remaining):
+            return remaining
+        case _, "decoding", Run(is_decode=is_decode):
+            return is_decode
+        case _, "admission", Run():
+            return session.admission
+        case _, "waited", Hold(joined=joined):
+            return here.machine.now - joined
+        case _, "admitted", _:
+            return session in engine.newly
+        case _, "units", Hold():
+            return _units(request, engine, here.machine)
+    raise InternalError(f"{e!r} read of the wrong request")
+
+
+def _units(hold: Hold, e: Engine, m: Machine) -> float:
+    """What a hold asks of the pool that it queues for; while a batch is formed its budget is what is left."""
+    e.offer = e.left if m.forming is e else None
+    units = value(hold.statement.parts[0].units, of_session(m, hold.session))
+    e.offer = None
+    if not units >= 0:
+        name = hold.pools[0].rule.name
+        m.fail("SQ0613", hold.statement.at, session=hold.session, name=name, value=show(units))
+    return hold.pools[0].round_up(units)
 
 
 # ---------------------------------------------------------------- budgets

@@ -25,6 +25,7 @@ from serq.ir.workload import (
     Renewal,
     Slotted,
     Stages,
+    Timed,
 )
 from serq.machine.arrivals import is_slot_count, next_in_stages
 from serq.machine.loop import find_tests
@@ -108,7 +109,8 @@ def _indices(size: int | None) -> Sequence[int | None]:
 def _stage(stage: Stage, index: int | None) -> Line | Engine:
     match stage:
         case EngineRule(name=name, registers=registers):
-            return Engine(stage, StageTally(name, index, True), {r.name: r.initial for r in registers})
+            initial = {(r.name, i): r.initial for r in registers for i in range(r.size or 1)}
+            return Engine(stage, StageTally(name, index, True), initial)
         case Fifo(name=name, servers=servers):
             return Line(servers, StageTally(name, index, False))
         case Delay(name=name):
@@ -191,6 +193,8 @@ def _first_arrivals(m: Machine) -> None:
             _await_next(m)
         case Slotted():
             m.schedule(0.0, lambda: _open_slot(m, 0))
+        case Timed(times=times):
+            m.schedule(times[0], lambda: _arrive(m))
 
 
 def _await_next(m: Machine) -> None:
@@ -203,7 +207,11 @@ def _await_next(m: Machine) -> None:
 def _arrive(m: Machine) -> None:
     """A session comes, and it is settled when the next one will."""
     sessions.create(m)
-    if m.settings.arrivals is None or m.arrived < m.settings.arrivals:
+    arrival = _arrival(m)
+    if isinstance(arrival, Timed):
+        if m.arrived < len(arrival.times):
+            m.schedule(arrival.times[m.arrived], lambda: _arrive(m))
+    elif m.settings.arrivals is None or m.arrived < m.settings.arrivals:
         _await_next(m)
 
 

@@ -59,6 +59,9 @@ def ask(m: Machine, s: Session, statement: HoldStatement) -> Hold:
             if amount > pool.rule.cap and _is_lasting(asked):
                 pool.tally.rejected += 1
                 raise Ended
+    for e in m.engines():
+        if pools[0] in e.pools:
+            e.tags = {key: tag for key, tag in e.tags.items() if key[0] is not s}
     _wait(hold)
     return hold
 

@@ -219,7 +219,9 @@ def _run(m: Machine, s: Session, statement: RunStatement, here: Here) -> None:
         if statement.growing is not None:
             growing = pools.growing(m, s, pool_at(statement.growing, here), statement.at)
             growing.hold.advanced = True
-        s.stands = Run(s, stage, statement.mode == "decode", work, m.now, growing)
+        admission, tokens_before = stage.progress.get(s, (s.admission, 0.0))
+        before = tokens_before if admission == s.admission else 0.0
+        s.stands = Run(s, stage, statement.mode == "decode", work, m.now, growing, before)
         stage.runs.append(s.stands)
     else:
         lines.join(m, stage, s, work)

@@ -129,7 +129,8 @@ class Line:
 class Run:
     """Tokens that a session still needs of an engine.
 
-    growing: the part that grows with them. stalls: the growth that waits for room, and the run with it.
+    growing: the part that grows with them. before: tokens that the engine gave the session since its
+    latest admission, in earlier runs. stalls: the growth that waits for room, and the run with it.
     """
 
     session: Session
@@ -138,7 +139,17 @@ class Run:
     remaining: float
     joined: float
     growing: Part | None
+    before: float = 0.0
     stalls: Growth | None = None
+    work: float = field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self.work = self.remaining
+
+    @property
+    def progress(self) -> float:
+        """Tokens the engine has given the request since its admission, this iteration not included."""
+        return self.before + (self.work - self.remaining)
 
     @property
     def position(self) -> float:
@@ -151,14 +162,16 @@ class Engine:
     """One engine, or one member of a family: its runs in joining order, and the batch.
 
     under_way: the iteration that runs, None while idle. budget, each, preempted, admitted, refused,
-    offer, lost, returned: of the attempt being made. offer: the budget that a header reads, None outside
-    of one. lost, returned: tokens of runs that were preempted, which nobody may have, or only the next
-    statement or run. fruitless: the last attempt started no iteration.
+    offer, lost, returned, newly: of the attempt being made. registers: by name and index, 0 for a single
+    one. tags: by session and name, those that were set. progress: of a session whose run has ended, at
+    what admission. newly: sessions admitted. passes: of loops. offer: the budget that a header reads, None
+    outside of one. lost, returned: tokens of runs that were preempted, which nobody may have, or only the
+    next statement or run. fruitless: the last attempt started no iteration.
     """
 
     rule: EngineRule
     tally: StageTally
-    registers: dict[str, float]
+    registers: dict[tuple[str, int], float]
     runs: list[Run] = field(factory=list)
     batch: dict[Run, float] = field(factory=dict)
     under_way: Iteration | None = None
@@ -173,6 +186,10 @@ class Engine:
     refused: bool = False
     fruitless: bool = False
     offer: float | None = None
+    newly: set[Session] = field(factory=set)
+    passes: int = 0
+    tags: dict[tuple[Session, str], float] = field(factory=dict)
+    progress: dict[Session, tuple[float, float]] = field(factory=dict)
     pools: list[Pool] = field(factory=list)
     memory: Pool | None = None
 
@@ -218,6 +235,10 @@ class Engine:
         sessions = [run.session for run in runs if run.is_decode == is_decode]
         parts = [part for s in sessions for hold in s.holds for part in hold.parts]
         return sum((part.units for part in parts if part.pool is self.memory), 0.0)
+
+    def holds(self) -> list[Hold]:
+        """Those that wait in the queues this engine admits, as these are declared."""
+        return [hold for pool in self.pools for hold in pool.queue]
 
     def waiting(self) -> int:
         return sum(len(pool.queue) for pool in self.pools)

@@ -9,26 +9,39 @@ It is one file: everything an iteration reads, decides and leaves behind.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from math import inf
 from typing import TYPE_CHECKING, Any
 
 from serq.ir.expr import Num
-from serq.ir.schedule import Admit
+from serq.ir.schedule import Admit, ExclusivePrefill
 from serq.ir.stage import Engine
-from serq.machine.pools import Part, PoolMember, fits
+from serq.machine.pools import Part, PoolMember, Waiting, fits
 from serq.machine.records import Iteration
 from serq.machine.stages.base import StageMember
 from serq.machine.stages.classed import ClassedRuns, gather, tells_apart
 from serq.machine.stages.each import EachRun
 from serq.machine.stages.run import Run, share
 from serq.machine.stages.schedule import clause, compile_schedule, per_run_expressions
+from serq.machine.stages.scheduling import compile_program
+from serq.machine.stages.steady import EachRequest, SteadyRuns
 from serq.machine.watch import Watch
 from serq.values import is_whole, show
 
 if TYPE_CHECKING:
     from serq.machine.loop import Machine
     from serq.machine.sessions import Session
+
+
+class Tags(dict["Session", list[float]]):
+    """The tags of each request that has some set; of any other the first ones, which are not kept."""
+
+    def __init__(self, first: Iterable[float]) -> None:
+        super().__init__()
+        self.first = list(first)
+
+    def __missing__(self, session: Session) -> list[float]:
+        return self.first
 
 
 class EngineMember(StageMember):
@@ -46,8 +59,13 @@ class EngineMember(StageMember):
     def __init__(self, machine: Machine, engine: Engine, index: int | None) -> None:
         super().__init__(machine, engine.name, index)
         self.engine = engine
-        self.registers = [r.initial for r in engine.registers]
-        self.register_slots = {r.name: i for i, r in enumerate(engine.registers)}
+        self.registers: list[float] = []
+        self.register_slots: dict[str, int] = {}
+        self.register_sizes = {r.name: r.size or 1 for r in engine.registers}
+        for r in engine.registers:
+            self.register_slots[r.name] = len(self.registers)
+            self.registers += [r.initial] * (r.size or 1)
+        self.tag_slots = {t.name: i for i, t in enumerate(engine.tags)}
         self.granule = engine.granule
         self.locals: dict[str, float] = {}
         self.each_constant = inf
@@ -77,7 +95,15 @@ class EngineMember(StageMember):
         self._offer: float | None = None
         # The budget that was last found to be whole.
         self._whole_budget = 0.0
-        self.residents: EachRun | ClassedRuns = EachRun(self)
+        # Of an engine that looks at its requests one by one (`stages.steady`).
+        self.requested = False
+        self.fractional = False
+        self.tick = 0.0
+        self.tags = Tags(t.initial for t in engine.tags)
+        self.newly: set[Session] = set()
+        self._progress: dict[Session, tuple[float, float]] = {}
+        self._unset: list[tuple[Session, list[float] | None]] = []
+        self.residents: EachRun | ClassedRuns | SteadyRuns = EachRun(self)
 
     # ------------------------------------------------------------ building
 
@@ -89,7 +115,11 @@ class EngineMember(StageMember):
         self._lets = [(let.name, clause(self, let.value, drawn=True)) for let in schedule.lets]
         each = schedule.each_at_most
         self._each = None if each is None else clause(self, each, drawn=True)
-        self._steps = compile_schedule(self, schedule.statements)
+        self.requested = engine.name in machine.requested
+        if self.requested and not isinstance(schedule.statements[0], ExclusivePrefill):
+            self._steps = [compile_program(self, schedule.statements)]
+        else:
+            self._steps = compile_schedule(self, schedule.statements)
         self._execute = clause(self, engine.execute, drawn=True)
         self._lines = [member for ms in machine.pools.values() for member in ms if self._admits(member)]
         memory = [
@@ -102,7 +132,10 @@ class EngineMember(StageMember):
         # Where the cap is read anew in every iteration, no total of capped amounts can be kept.
         self.each_constant = each.value if isinstance(each, Num) else inf
         self._may_class = self._can_class()
-        if self._may_class:
+        if self.requested:
+            self._may_class = False
+            self.residents = SteadyRuns(self)
+        elif self._may_class:
             self.residents = ClassedRuns(self)
 
     def _admits(self, member: PoolMember) -> bool:
@@ -146,6 +179,39 @@ class EngineMember(StageMember):
             return 0.0
         return sum((h.parts[memory].units for h in run.session.holds if memory in h.parts), 0.0)
 
+    def waiting_holds(self) -> list[Waiting]:
+        """The holds that wait in the queues this engine admits, as these are declared."""
+        lines = self._lines
+        if len(lines) == 1 and not lines[0].returned:
+            return list(lines[0].queue.values())
+        return [waiting for line in lines for waiting in (*line.returned, *line.queue.values())]
+
+    def waited(self, waiting: Waiting) -> float:
+        """How long a hold has been in its queue; of one that was preempted meanwhile, since then."""
+        again = waiting.session.waiting
+        joined = waiting.joined if again is None or again.asked is not waiting.asked else again.joined
+        return self.machine.now - joined
+
+    def units_of(self, waiting: Waiting) -> float:
+        """What a hold asks of the pool that it queues for, as its header reads now."""
+        self._offer = self.left if self.forming else None
+        units = waiting.needs()[0].units
+        self._offer = None
+        return units
+
+    def set_tag(self, session: Session, slot: int, value: float) -> None:
+        """Keep a number with a request; an attempt that comes to nothing takes it back."""
+        known = self.tags.get(session)
+        self._unset.append((session, known))
+        self.tags[session] = fresh = (known or self.tags.first).copy()
+        fresh[slot] = value
+
+    def forget(self, session: Session, ended: bool = False) -> None:
+        """A request joins a queue afresh, or its session has ended: its tags are the first ones again."""
+        self.tags.pop(session, None)
+        if ended:
+            self._progress.pop(session, None)
+
     def has_work(self) -> bool:
         return self.present > 0 or self._is_awaited()
 
@@ -188,6 +254,9 @@ class EngineMember(StageMember):
         self.unfinished += work
         if self.forming:
             self._newcomers.append(run)
+        if self.requested:
+            admission, before = self._progress.get(session, (run.admission, 0.0))
+            run.before = before if admission == run.admission else 0.0
         self.residents.add(run)
 
     def is_decode(self, session: Session) -> bool:
@@ -245,6 +314,8 @@ class EngineMember(StageMember):
     def end_run(self, run: Run) -> None:
         """A run that has all its tokens leaves; called in serving order."""
         self.decoding -= run.is_decode
+        if self.requested:
+            self._progress[run.session] = (run.session.admission, run.before + run.total)
         self.leave(run.session, run.joined_at, run.joined_at)
 
     def add_token(self, session: Session) -> None:
@@ -290,15 +361,17 @@ class EngineMember(StageMember):
         """Visit every run from now on: some amount is not whole, and sums must not depend on order."""
         self.visit_each()
         self._may_class = False
+        self.fractional = True
 
     def write_positions(self) -> None:
         self.visit_each()
 
     def visit_each(self) -> EachRun:
         """The residents, run by run: memory is short, and who waits or loses it depends on each."""
-        if isinstance(self.residents, ClassedRuns):
+        if isinstance(self.residents, ClassedRuns | SteadyRuns):
             self.residents = self.residents.spell_out()
-        return self.residents
+        residents: EachRun = self.residents
+        return residents
 
     # ------------------------------------------------------------ iterations
 
@@ -320,6 +393,8 @@ class EngineMember(StageMember):
         self.decoders = self.preempted = self.admitted = 0
         self.refused = False
         before = self.registers.copy() if self.registers else self.registers
+        if self.requested:
+            self.newly, self._unset = set(), []
         self.iteration += 1
         if self._may_class and isinstance(self.residents, EachRun) and self.short_at < self.iteration - 1:
             self.residents = gather(self.residents)
@@ -335,6 +410,11 @@ class EngineMember(StageMember):
             self._start()
         elif not self.admitted:
             self.registers[:] = before
+            for session, tags in reversed(self._unset):
+                if tags is None:
+                    self.tags.pop(session, None)
+                else:
+                    self.tags[session] = tags
 
     def _start(self) -> None:
         machine = self.machine
@@ -448,6 +528,26 @@ class EngineMember(StageMember):
         """
         waiting = next(pool for pool in self._lines if pool.queued_count).head()
         assert waiting is not None
+        return self._admit_hold(waiting, offer)
+
+    def advance_one(self, run: Run) -> None:
+        """`advance r`: tokens to this run if it has not been served in this iteration."""
+        self.take_returned()
+        residents = self.residents
+        if self.left > 0 and isinstance(residents, EachRequest | SteadyRuns):
+            residents.serve_one(run)
+
+    def admit_one(self, session: Session) -> None:
+        """`admit r`: the hold that the session waits for, if this engine admits it and it fits."""
+        self.take_returned()
+        waiting = session.waiting
+        if waiting is None or self.left <= 0 or self.refused or waiting.pools[0] not in self._lines:
+            return
+        for run in self._admit_hold(waiting, self.left) or ():
+            if self.left > 0 and run.session.stage is self:
+                self.residents.serve(run)
+
+    def _admit_hold(self, waiting: Waiting, offer: float) -> list[Run] | None:
         self._offer = offer
         needs = waiting.needs()
         self._offer = None
@@ -456,6 +556,8 @@ class EngineMember(StageMember):
         machine = self.machine
         machine.holds.admit(waiting, needs)
         self.admitted += 1
+        if self.requested:
+            self.newly.add(waiting.session)
         self._newcomers = []
         machine.make_ready(waiting.session)
         machine.resume_ready()

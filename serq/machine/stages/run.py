@@ -35,8 +35,9 @@ class Run:
     """
 
     __slots__ = (
-        "admission", "counted", "finish", "grows_at", "is_decode", "joined_at", "mark", "memory", "order",
-        "part", "remaining", "segment", "session", "shift", "since", "total",
+        "admission", "base", "before", "counted", "counted_at", "finish", "finish_at", "grows_at",
+        "is_decode", "joined_at", "mark", "memory", "order", "part", "remaining", "segment", "session",
+        "shift", "since", "total",
     )  # fmt: skip
 
     def __init__(
@@ -67,6 +68,12 @@ class Run:
         self.counted = 0
         self.grows_at = 0
         self.shift = 0.0
+        # Of a run that is scheduled by itself (`stages.steady`): tokens given in earlier runs since the
+        # session's admission, ticks of its beginning and end, and the tick up to which they are counted.
+        self.before = 0.0
+        self.base = 0.0
+        self.finish_at = 0.0
+        self.counted_at = 0.0
 
     def is_whole(self) -> bool:
         """Whether its amounts are whole numbers, so that sums do not depend on the order of adding."""

@@ -79,7 +79,7 @@ def _step(engine: EngineMember, s: Statement) -> Step:
             return _branch(engine, s)
         case SetRegister():
             return _assignment(engine, s)
-        case ExclusivePrefill():
+        case ExclusivePrefill() | _:
             raise AssertionError("`exclusive prefill` comes first")
 
 
@@ -112,6 +112,8 @@ def _assignment(engine: EngineMember, s: SetRegister) -> Step:
 def _of_run(engine: EngineMember, compile: Any, e: Expr) -> Callable[[Run], Any]:
     """A key or predicate as a function of a run."""
     names = {**ENGINE_VARIABLES, **RUN_VARIABLES}
+    if engine.requested:
+        names["remaining"] = "(r.finish_at - e.tick)"
     scope = RunScope(engine.machine, names, attributes="r.session.attributes", session="r.session")
     scope.lent["e"] = engine
     function: Callable[[Run], Any] = compile(e, scope, "r", scope.lent)

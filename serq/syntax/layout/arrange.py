@@ -41,6 +41,7 @@ CLAUSES: dict[type[tree.Node], frozenset[str]] = {
     tree.Run: frozenset({"growing"}),
     tree.RequestStep: frozenset({"growing"}),
     tree.Choose: frozenset({"by"}),
+    tree.For: frozenset({"by", "where"}),
     tree.Transfer: frozenset({"from", "to"}),
     tree.Entry: frozenset({"from", "to"}),
     tree.SpillOption: frozenset({"via", "when"}),
@@ -49,7 +50,8 @@ CLAUSES: dict[type[tree.Node], frozenset[str]] = {
 """Words of a form before which its line may break."""
 
 CLOSE = (
-    tree.Call, tree.Draw, tree.Use, tree.Definition, tree.Arrive, tree.StageKind, tree.Input, tree.Program,
+    tree.Call, tree.Draw, tree.Use, tree.Definition, tree.Arrive, tree.StageKind, tree.Input, tree.ListInput,
+    tree.Program,
 )  # fmt: skip
 """Forms whose parenthesis follows its name without a blank."""
 
@@ -248,6 +250,8 @@ class _Arranger:
         if i == 0:
             return Space.NONE
         before, text, owner = self.texts[i - 1], self.texts[i], self.owners[i]
+        if text == "[" and isinstance(owner, (tree.ListLet, tree.ListInput)):
+            return Space.SOFT if before == "," else Space.BLANK
         if before in ("(", "[", "~", ".") or text in (")", "]", ",", ";", ".", "["):
             return Space.NONE
         if before in ("-", "!") and isinstance(self.owners[i - 1], tree.Unary):

@@ -1,0 +1,239 @@
+"""Scheduling programs made ready to run: a whole schedule becomes one Python function.
+
+Loops, branches, registers and `let`s are written as Python's own; serving and admitting are calls of
+the engine. `stages.schedule` does the same for schedules without loops, statement by statement.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import inf
+from typing import TYPE_CHECKING, Any
+
+from attrs import define, field
+
+from serq.ir.expr import Binary, Expr, Num, Unary
+from serq.ir.schedule import (
+    Admit,
+    AdmitOne,
+    Advance,
+    AdvanceOne,
+    Break,
+    ExclusivePrefill,
+    ForIndex,
+    ForRequests,
+    ScheduleBranch,
+    SetName,
+    SetRegister,
+    SetTag,
+)
+from serq.ir.schedule import ScheduleStatement as Statement
+from serq.machine.code import COMPARISONS, Writer, build
+from serq.machine.scope import ENGINE_VARIABLES, RunScope
+from serq.machine.stages.schedule import compile_schedule
+from serq.machine.surveys import MEMBERS
+from serq.values import show
+
+if TYPE_CHECKING:
+    from serq.machine.stages.engine import EngineMember
+
+PASS_LIMIT = 1_000_000
+"""Passes that the loops of one iteration may make."""
+
+
+def compile_program(engine: EngineMember, statements: Sequence[Statement]) -> Callable[[], None]:
+    """The schedule as one function."""
+    return ScheduleWriter(engine).compile(statements)
+
+
+@define
+class ScheduleWriter:
+    """Writes the lines of one schedule. names: Python's names for what loops bind, by the program's."""
+
+    engine: EngineMember
+    scope: RunScope = field(init=False)
+    lines: list[str] = field(factory=list)
+    subs: list[str] = field(factory=list)
+    count: int = 0
+    loops: bool = False
+
+    def __attrs_post_init__(self) -> None:
+        self.scope = RunScope(self.engine.machine, ENGINE_VARIABLES)
+        self.scope.lent["e"] = self.engine
+
+    def compile(self, statements: Sequence[Statement]) -> Callable[[], None]:
+        self.block(statements, 1)
+        counter = ["    passes = 0\n"] if self.loops else []
+        source = "".join([*self.subs, "def schedule():\n", *counter, *self.lines])
+        engine = self.engine
+        engine.machine.sources[f"schedule of {engine.name}"] = source
+        function: Callable[[], None] = build(source, "schedule", self.scope.lent)
+        return function
+
+    # ------------------------------------------------------------ lines
+
+    def line(self, depth: int, text: str) -> None:
+        self.lines.append(f"{'    ' * depth}{text}\n")
+
+    def name(self, kind: str) -> str:
+        self.count += 1
+        return f"{kind}{self.count}"
+
+    def lend(self, thing: Any) -> str:
+        return self.scope.lend("given", thing)
+
+    def _writer(self) -> Writer:
+        names = [n for n in dict.fromkeys(self.scope.requests.values())]
+        return Writer(self.scope, ", ".join(names), self.name("sub"))
+
+    def value(self, e: Expr) -> str:
+        writer = self._writer()
+        source = writer.value(e)
+        self.subs += writer.subs
+        return source
+
+    def truth(self, e: Expr) -> str:
+        writer = self._writer()
+        source = writer.truth(e)
+        self.subs += writer.subs
+        return source
+
+    # ------------------------------------------------------------ statements
+
+    def block(self, statements: Sequence[Statement], depth: int) -> None:
+        """What it binds is known to its end."""
+        before = dict(self.scope.requests)
+        for s in statements:
+            self.statement(s, depth)
+        if not statements:
+            self.line(depth, "pass")
+        self.scope.requests = before
+
+    def statement(self, s: Statement, depth: int) -> None:
+        match s:
+            case Advance() | Admit():
+                (step,) = compile_schedule(self.engine, (s,))
+                self.line(depth, f"{self.lend(step)}()")
+            case ScheduleBranch(test=test, then=then, otherwise=otherwise):
+                self.branch(s, test, then, otherwise, depth)
+            case SetRegister():
+                self.register(s, depth)
+            case SetTag(request=request, tag=tag, value=value):
+                slot = self.engine.tag_slots[tag]
+                check = self.finite("SQ0647", tag, s)
+                who = f"{self.scope.requests[request]}.session"
+                self.line(depth, f"e.set_tag({who}, {slot}, {check}({self.value(value)}))")
+            case SetName(name=name, value=value):
+                source = self.value(value)
+                local = self.name("n")
+                self.line(depth, f"{local} = {source}")
+                self.scope.requests = {**self.scope.requests, name: local}
+            case ForIndex(name=name, count=count, body=body):
+                number = self.name("n")
+                self.line(depth, f"for {number} in range({count}):")
+                self.loop(s, depth)
+                self.scope.counted[number] = count
+                self.body({**self.scope.requests, name: number}, body, depth)
+            case ForRequests():
+                self.requests(s, depth)
+            case Break():
+                self.line(depth, "break")
+            case AdmitOne(request=request):
+                self.line(depth, f"e.admit_one({self.scope.requests[request]}.session)")
+            case AdvanceOne(request=request):
+                self.line(depth, f"e.advance_one({self.scope.requests[request]})")
+            case ExclusivePrefill():
+                raise AssertionError("`exclusive prefill` comes first")
+
+    def body(self, requests: dict[str, str], body: Sequence[Statement], depth: int) -> None:
+        outer, self.scope.requests = self.scope.requests, requests
+        self.block(body, depth + 1)
+        self.scope.requests = outer
+
+    def loop(self, s: ForRequests | ForIndex, depth: int) -> None:
+        """A pass counts."""
+        machine = self.engine.machine
+        self.loops = True
+        self.line(depth + 1, "passes += 1")
+        stop = self.lend(lambda: machine.fail("SQ0646", s.at))
+        self.line(depth + 1, f"if passes > {PASS_LIMIT}: {stop}()")
+
+    def requests(self, s: ForRequests, depth: int) -> None:
+        """A loop over requests: a list made as it starts."""
+        request = self.name("r")
+        members = MEMBERS[s.among].format(e="e")
+        outer = self.scope.requests
+        self.scope.requests = dict(outer)
+        self.scope.bind(s.request, request, "e")
+        picked = "" if s.where is None else f" if {self.truth(s.where)}"
+        over = f"[{request} for {request} in {members}{picked}]"
+        if s.keys:
+            keys = ", ".join(self.value(key) for key in s.keys)
+            key = f"({keys},)" if len(s.keys) > 1 else keys
+            over = f"sorted({over}, key=lambda {request}: {key})"
+        self.line(depth, f"for {request} in {over}:")
+        self.loop(s, depth)
+        inside = self.scope.requests
+        self.scope.requests = outer
+        self.body(inside, s.body, depth)
+
+    def branch(
+        self, s: ScheduleBranch, test: Expr, then: Sequence[Statement], other: Sequence[Statement], depth: int
+    ) -> None:
+        if is_test(test):
+            self.line(depth, f"if {self.truth(test)}:")
+        else:
+            guard, machine = self.name("g"), self.engine.machine
+            bad = self.lend(lambda value: machine.bad_guard(value, None, s.at))
+            self.line(depth, f"{guard} = {self.value(test)}")
+            self.line(depth, f"if {guard} != 0 and {guard} != 1: {bad}({guard})")
+            self.line(depth, f"if {guard}:")
+        self.block(then, depth + 1)
+        if other:
+            self.line(depth, "else:")
+            self.block(other, depth + 1)
+
+    def register(self, s: SetRegister, depth: int) -> None:
+        registers, slot = (
+            self.scope.lend("registers", self.engine.registers),
+            str(self.engine.register_slots[s.register]),
+        )
+        if s.index is not None:
+            size = self.engine.register_sizes[s.register]
+            place = self.name("i")
+            self.line(
+                depth, f"{place} = {slot} + {self.scope.below(s.index, s.register, size, s.at, self.value)}"
+            )
+            slot = place
+        if isinstance(s.value, Num) and -inf < s.value.value < inf:
+            self.line(depth, f"{registers}[{slot}] = {self.value(s.value)}")
+            return
+        source, finite = self.value(s.value), self.finite("SQ0619", s.register, s)
+        fresh = self.name("v")
+        self.line(depth, f"{fresh} = float({source})")
+        self.line(depth, f"if not -inf < {fresh} < inf: {finite}({fresh})")
+        self.line(depth, f"{registers}[{slot}] = {fresh}")
+
+    def finite(self, code: str, name: str, s: Statement) -> str:
+        """A function that lets finite values through and stops the run at others."""
+        machine = self.engine.machine
+
+        def check(value: float) -> float:
+            if not -inf < value < inf:
+                machine.fail(code, s.at, name=name, value=show(value))
+            return float(value)
+
+        return self.lend(check)
+
+
+def is_test(e: Expr) -> bool:
+    """Whether the value is surely 0 or 1."""
+    match e:
+        case Binary(operator=op):
+            return op in COMPARISONS or op in ("&&", "||")
+        case Unary(operator="!"):
+            return True
+        case Num(value=value):
+            return value in (0, 1)
+        case _:
+            return False

@@ -1,0 +1,133 @@
+"""The policies of Yao and Zhou, as programs: schedules worked out elsewhere, and what must hold of all."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+import serq
+from serq.fairness import externality, intrinsic_work, makespan, split_profit
+from serq.machine.settings import Settings
+from tests.fairness.policies import FAIR, FOLDER, extents, instance, run
+from tests.machine.test_plain import check
+
+CASES = json.loads((Path(__file__).parent / "cases.json").read_text(encoding="utf-8"))["cases"]
+"""Schedules of a program that follows the paper step by step and shares nothing with this one."""
+
+PROGRAMS = {
+    "FCFS": "fcfs", "SJF": "sjf", "LJF": "ljf", "ISJL2_beta_star": "isjl_two_lanes", "ISJL": "isjl",
+    "ISJL_asc": "isjl_shortest_first", "GUARDED_LPT": "guarded_lpt",
+    "LITERAL_ALG3_unchecked": "alg3_literal", "ROBUST_ISJL": "robust_isjl", "ONLINE_ISJL": "online_isjl",
+}  # fmt: skip
+ENTRIES = [(case, policy) for case in CASES for policy in case["policies"]]
+
+
+@pytest.mark.parametrize(("case", "policy"), ENTRIES, ids=lambda x: x if isinstance(x, str) else x["name"])
+def test_every_entry_of_the_cases(case: dict[str, Any], policy: str) -> None:
+    want = case["policies"][policy]
+    more = {"ROBUST_ISJL": {"upper": case.get("u")}, "ONLINE_ISJL": {"release": case.get("release")}}
+    lens = case["o"]
+    got = run(PROGRAMS[policy], lens, case["B"], case["alpha"], **more.get(policy, {}))
+    assert got.start == want["start"]
+    assert got.completion == want["completion"]
+    assert (got.gauge("T"), got.gauge("E"), got.gauge("Q")) == (want["makespan"], want["E"], case["Q"])
+    assert got.gauge("cost") == want["cost"]
+    assert got.report.gauges["extent"].max == want["max_extent"]
+    found = extents(got.start, lens)
+    assert sum(found) / len(found) == pytest.approx(want["avg_extent"], abs=1e-9)
+    assert sum(lens) / got.gauge("T") == pytest.approx(want["throughput"], abs=1e-9)
+    releases = case.get("release", [0] * len(lens)) if policy == "ONLINE_ISJL" else [0] * len(lens)
+    latency = sum(c - r for c, r in zip(got.completion, releases, strict=True)) / len(lens)
+    assert latency == pytest.approx(want["AEL"], abs=1e-9)
+    assert (got.claim("fair") == "holds") == want["fair"]
+    assert got.report.claim("fair").failures == want["unfair_steps"]
+    assert got.report.claim("fair").checked == want["busy_steps"]
+    assert {got.claim(name) for name in ("capacity", "decomposition")} == {"holds"}
+
+
+@pytest.mark.parametrize("length", [1, 2, 3, 5, 50, 1000])
+def test_a_long_request_among_short_ones(length: int) -> None:
+    """Proposition 5.4: one of L tokens and L of one, two slots."""
+    lens = [length, *[1] * length]
+    first = run("fcfs", lens, 2, length)
+    assert (first.gauge("T"), first.gauge("E")) == (length, length * (length - 1) / 2)
+    longest = run("ljf", lens, 2, length)
+    assert (longest.gauge("T"), longest.gauge("E")) == (length + (length - 1 + 1) // 2, 0)
+
+
+@pytest.mark.parametrize(
+    ("policy", "lens", "B", "alpha", "more", "steps"),
+    [
+        ("isjl", [25, 19, 19, 14, 3, 1], 2, 12, {}, 56),
+        ("isjl_two_lanes", [25, 19, 19, 14, 3, 1], 2, 12, {"beta": 12}, 56),
+        ("isjl_two_lanes", [27, 20, 20, 10, 5, 1, 1], 2, 13, {}, 57),
+        ("isjl", [4, 4, 4, 1, 1, 1], 3, 3, {}, 7),
+        ("isjl", [4, 4, 4, 2, 2], 4, 2, {}, 6),
+        ("isjl", [20, 20, 9, 9], 2, 10, {}, 38),
+        ("guarded_lpt", [17, 9, 8], 2, 8, {}, 25),
+    ],
+)
+def test_instances_below_what_the_paper_proves(
+    policy: str, lens: list[int], B: int, alpha: int, more: dict[str, float], steps: int
+) -> None:
+    """The optima are 41, 41, 42, 5, 4, 29 and 17."""
+    got = run(policy, lens, B, alpha, **more)
+    assert got.gauge("T") == steps
+    assert got.claim("fair") == "holds"
+
+
+def check_instance(seed: int) -> int:
+    """What must hold of every policy on a drawn instance; how many steps the printed algorithm is unfair."""
+    random = Random(seed)
+    lens, B, alpha = instance(random)
+    upper = [n + random.randint(0, 4) for n in lens]
+    release = sorted(random.randint(0, sum(lens) // B) for _ in lens)
+    runs = {policy: run(policy, lens, B, alpha) for policy in ("fcfs", "sjf", *FAIR, "alg3_literal")}
+    runs["robust_isjl"] = run("robust_isjl", lens, B, alpha, upper=upper)
+    runs["online_isjl"] = run("online_isjl", lens, B, alpha, release=release)
+    for policy, got in runs.items():
+        starts = [int(s) for s in got.start]
+        assert [c - s for s, c in zip(got.start, got.completion, strict=True)] == lens
+        assert got.gauge("T") == makespan(starts, lens)
+        assert got.gauge("E") == externality(starts, lens)
+        assert got.gauge("Q") == intrinsic_work(lens)
+        assert got.claim("decomposition") == "holds"
+        parts = split_profit(starts, lens, c=500, tau=1)
+        assert got.gauge("cost") == parts.cost / 1e6
+        assert got.claim("capacity") == "holds"
+        fair = policy not in ("fcfs", "sjf", "alg3_literal")
+        if fair:
+            assert (got.claim("fair"), got.claim("externality")) == ("holds", "holds")
+        assert (got.claim("fair") == "holds") == (max(extents(got.start, lens)) <= alpha)
+    assert runs["ljf"].gauge("E") == 0
+    unfair = runs["alg3_literal"].report.claim("fair")
+    if unfair.failures:
+        assert unfair.note is not None
+        assert unfair.note.startswith("iteration ")
+        assert unfair.note.count("session ") == 2
+    return unfair.failures
+
+
+def test_what_must_hold_of_random_instances() -> None:
+    assert sum(check_instance(seed) for seed in range(25)) > 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("block", range(25, 2_000, 75))
+def test_what_must_hold_of_many_random_instances(block: int) -> None:
+    for seed in range(block, min(block + 75, 2_000)):
+        check_instance(seed)
+
+
+@pytest.mark.parametrize("path", sorted(FOLDER.glob("*.sq")), ids=lambda p: p.stem)
+def test_a_policy_runs_the_same_on_both_machines(path: Path) -> None:
+    check(serq.compile(path), Settings(200.0))
+
+
+def test_isjl_is_short() -> None:
+    text = (FOLDER / "isjl.sq").read_text(encoding="utf-8")
+    assert sum(1 for line in text.splitlines() if line.strip() and not line.strip().startswith("//")) <= 90
