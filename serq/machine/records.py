@@ -41,8 +41,8 @@ class Samples:
     """
 
     times: array[float] = field(factory=lambda: array("d"))
-    sessions: array[int] = field(factory=lambda: array("q"))
-    turns: array[int] = field(factory=lambda: array("q"))
+    sessions: array[int] = field(factory=lambda: array("i"))
+    turns: array[int] = field(factory=lambda: array("i"))
     values: array[float] = field(factory=lambda: array("d"))
 
     def add(self, time: float, session: int, turn: int, value: float) -> None:

@@ -179,6 +179,6 @@ def _floats(column: array[float]) -> Floats:
 
 def _ints(column: array[int]) -> Ints:
     """A read-only view of a column, not a copy."""
-    view: Ints = np.asarray(column, dtype=np.int64).view()
+    view: Ints = np.asarray(column).view()
     view.flags.writeable = False
     return view

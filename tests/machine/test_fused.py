@@ -13,6 +13,7 @@ from serq.claims.judge import Judge
 from serq.machine.fused import is_fused, run_loop
 from serq.machine.fused.fragment import find_fused
 from serq.machine.loop import Machine
+from serq.machine.plain.loop import run_plain
 from serq.machine.records import RunRecord
 from serq.machine.settings import Settings
 from tests.conformance.test_cases import find_cases
@@ -81,3 +82,18 @@ def test_a_random_program_runs_the_same(s: Sample) -> None:
     except serq.ProgramError:
         ran = False
     assume(ran)
+
+
+@pytest.mark.slow
+@settings(EXAMPLES, max_examples=300)
+@given(simple_samples())
+def test_claims_over_strides_are_answered_as_by_the_plain_machine(s: Sample) -> None:
+    try:
+        compiled = serq.compile(source=s.source)
+    except serq.ProgramError:
+        assume(False)
+    asked = Settings(s.horizon, s.warmup, arrivals=s.arrivals)
+    found = by_loop(compiled, asked)
+    assume(found is not None)
+    assert found is not None
+    assert found.outcomes == run_plain(compiled, asked).outcomes

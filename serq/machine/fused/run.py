@@ -89,7 +89,7 @@ class Link:
             times = np.array(samples.times[since:])
             sessions = np.array(samples.sessions[since:])
             samples.times.frombytes((times + later * period).astype("d").tobytes())
-            samples.sessions.frombytes((sessions + later * arrivals).astype("q").tobytes())
+            samples.sessions.frombytes((sessions + later * arrivals).astype("i").tobytes())
             samples.turns.extend(samples.turns[since:] * k)
             samples.values.extend(samples.values[since:] * k)
 
@@ -116,7 +116,7 @@ class Link:
         machine.take_live_area(live_area)
         for samples in machine.client.values():
             # A session of the fragment has one turn.
-            samples.turns.extend(array("q", [1]) * len(samples.times))
+            samples.turns.extend(array("i", [1]) * len(samples.times))
 
     def put_engine(
         self, area: float, busy_time: float, completed: int, service: float, iterations: int,
