@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[2]
 PAPERS = ROOT / "examples" / "papers"
 PROGRAMS = Path(__file__).parent / "programs"
 
-CROWDS = {10: inf, 100: inf, 1_000: 5_000, 10_000: 100}
+CROWDS = {10: inf, 100: inf, 1_000: 5_000, 10_000: 20}
 """Sizes of a crowd, and how far the peer gets in two minutes."""
 
 
@@ -61,8 +61,8 @@ ROWS = (
     ),
     Row("prefix cache", PROGRAMS / "prefix_cache.sq", (750,), False),
     Row("prefix cache, preemptions", PROGRAMS / "prefix_cache.sq", (750,), False, sets={"memory": 12_000}),
-    Row("order by remaining", PROGRAMS / "ordered.sq", (30_000,), False),
-    Row("order by an attribute", PROGRAMS / "ordered.sq", (30_000,), False, defs={"order": "urgency"}),
+    Row("order by remaining", PROGRAMS / "ordered.sq", (200_000,), True),
+    Row("order by an attribute", PROGRAMS / "ordered.sq", (200_000,), True, defs={"order": "urgency"}),
     Row("trace", PROGRAMS / "replay.sq", (500_000,), False, conversations=3_000),
 )
 
