@@ -68,7 +68,7 @@ REPLACE_LIMIT = 10_000
 PROGRESS_EVERY = 1_024
 """Events between two reports of progress."""
 SHORT = 500
-"""Events of a run that is over before a loop would have been written for it."""
+"""Events of a run that is over before a loop would have been written for it; sessions count as such."""
 
 
 class Observer(Protocol):
@@ -650,7 +650,9 @@ def run_program(
     """
     machine = _watched(program, settings, observers)
     if is_fused(machine):
-        over: bool | None = machine.run(until=SHORT)
+        arrival = program.workload.arrival if program.workload else None
+        crowded = isinstance(arrival, Batch) and arrival.count > SHORT
+        over: bool | None = False if crowded else machine.run(until=SHORT)
         # A run of more events has a loop of its own; if that gives up, the machine goes the whole way.
         for cycles in (True, False):
             if not over:

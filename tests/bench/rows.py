@@ -61,8 +61,8 @@ ROWS = (
     ),
     Row("prefix cache", PROGRAMS / "prefix_cache.sq", (750,), False),
     Row("prefix cache, preemptions", PROGRAMS / "prefix_cache.sq", (750,), False, sets={"memory": 12_000}),
-    Row("order by remaining", PROGRAMS / "ordered.sq", (200_000,), True),
-    Row("order by an attribute", PROGRAMS / "ordered.sq", (200_000,), True, defs={"order": "urgency"}),
+    Row("order by remaining", PROGRAMS / "ordered.sq", (60_000,), True),
+    Row("order by an attribute", PROGRAMS / "ordered.sq", (60_000,), True, defs={"order": "urgency"}),
     Row("trace", PROGRAMS / "replay.sq", (500_000,), False, conversations=3_000),
 )
 

@@ -20,7 +20,7 @@ from serq.machine.code import build
 from serq.machine.fused import is_fused, run, run_loop
 from serq.machine.loop import Machine
 from serq.machine.settings import Settings
-from tests.support.build import engine
+from tests.support.build import engine, execute
 
 CROWDS = (10, 100, 1_000, 10_000)
 
@@ -167,3 +167,14 @@ def test_a_budget_that_ends_among_the_answers_costs_nothing(monkeypatch: pytest.
         )
         costs.append(statements_per_iteration(source, monkeypatch, 10.5, 170.5))
     assert flat(costs), costs
+
+
+def test_a_crowd_that_comes_at_once_is_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first events of a run are no trial where one of them brings more sessions than a short run has."""
+
+    def create(machine: Machine) -> None:
+        raise AssertionError("the machine of events has made a session")
+
+    monkeypatch.setattr(Machine, "_create", create)
+    compiled = serq.compile(source=crowd(IN_ORDER, "inf", 10, 1_000))
+    assert execute(compiled, horizon=50.5).stages[0].iterations == 51
