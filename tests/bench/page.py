@@ -1,8 +1,9 @@
-"""`python -m tests.bench.figure OUT.svg RESULTS.json…`: iterations per second, in a picture.
+"""`python -m tests.bench.page RESULTS.json…` puts results into the page about performance.
 
-Left, against the number of answers that are running; right, against how far a run goes. Needs the extra
-`plot`. The results are those of `python -m tests.bench --json RESULTS.json`; a run's length is told by
-its iterations, so that programs with different units of time share an axis.
+The results are those of `python -m tests.bench --json RESULTS.json`. The page gets ratios, and a picture of
+iterations per second: left, against the number of answers that are running; right, against how far a run
+goes, told by its iterations, so that programs with different units of time share an axis. Needs the extra
+`plot`.
 """
 
 from __future__ import annotations
@@ -12,6 +13,12 @@ import sys
 from collections import defaultdict
 from pathlib import Path
 from typing import Any
+
+from tests.bench.rows import ROOT
+
+PAGE = ROOT / "docs" / "performance.md"
+PICTURE = PAGE.with_suffix(".svg")
+HEAD = ["| program | horizon | iterations | ratio | least | most |", "|---|--:|--:|--:|--:|--:|"]
 
 OURS, PEER = "#1f6f8b", "#c8553d"
 LONG = {"dai_sarathi": "-", "poisson, whole times": ":"}
@@ -67,9 +74,36 @@ def draw(results: list[dict[str, Any]], to: Path) -> None:
     figure.savefig(to, metadata={"Date": None} if to.suffix == ".svg" else None)
 
 
+def table(results: list[dict[str, Any]]) -> list[str]:
+    """The ratios, a line for each result."""
+    lines = list(HEAD)
+    for result in results:
+        found = result["ratio"]
+        ratios = [f"{found[k]:.2f}" if found else "" for k in ("median", "least", "most")]
+        name = result["name"] + (", the whole command" if result["commands"] else "")
+        iterations = f"{result['ours'][0]['iterations']:,.0f}"
+        cells = [name, f"{result['horizon']:g}", iterations, *ratios]
+        lines.append(f"| {' | '.join(cells)} |")
+    return lines
+
+
+def replace_table(page: str, lines: list[str]) -> str:
+    """The page with its table of ratios replaced."""
+    before, _, rest = page.partition(HEAD[0] + "\n")
+    after = rest.split("\n")
+    while after[0].startswith("|"):
+        del after[0]
+    return before + "\n".join(lines + after)
+
+
 def main() -> None:
-    to, *files = sys.argv[1:]
-    draw([r for f in files for r in json.loads(Path(f).read_text(encoding="utf-8"))["results"]], Path(to))
+    results = []
+    for file in sys.argv[1:]:
+        written = json.loads(Path(file).read_text(encoding="utf-8"))
+        results += [result | {"commands": written["commands"]} for result in written["results"]]
+    draw([r for r in results if not r["commands"]], PICTURE)
+    page = PAGE.read_text(encoding="utf-8")
+    PAGE.write_text(replace_table(page, table(results)), encoding="utf-8")
 
 
 if __name__ == "__main__":
