@@ -27,7 +27,7 @@ from serq.report.inference import (
     wilson,
 )
 from serq.report.make import make_report
-from serq.report.report import Report, plain_value
+from serq.report.report import Report, SampleSummary, plain_value
 from serq.report.stats import Floats
 
 PERCENTS = (50, 90, 95, 99)
@@ -118,7 +118,7 @@ class Replications:
     version, horizon, warmup: as in a report. confidence: of all intervals. seeds: one for each run.
     figures: by path, such as `client.ttft.mean` or `stages.llm.utilization`, those that some run has.
     samples: by path, such as `client.ttft`. claims: in the program's order. warmups: by series.
-    runs: the report of each, without the change points of gauges.
+    runs: the report of each, without samples and change points of gauges: `serq.run` has those of a seed.
     """
 
     version: str
@@ -153,11 +153,24 @@ def make_replica(record: RunRecord, version: str) -> Replica:
     report = make_report(record, version)
     series = {f"observes.{name}": samples for name, samples in record.observes.items()}
     series |= {f"client.{name}": samples for name, samples in record.client.items()}
-    nothing = np.empty(0)
-    gauges = {name: evolve(g, times=nothing, values=nothing) for name, g in report.gauges.items()}
-    return Replica(
-        evolve(report, gauges=gauges), {path: _beginning(samples) for path, samples in series.items()}
-    )
+    return Replica(_lighter(report, keep=True), {path: _beginning(s) for path, s in series.items()})
+
+
+def _lighter(report: Report, *, keep: bool) -> Report:
+    """A report without what was recorded: many runs would not fit into memory with all of it.
+
+    keep: leave it the values of the samples.
+    """
+    numbers, none = np.empty(0), np.empty(0, dtype=np.int64)
+
+    def strip(rows: dict[str, SampleSummary]) -> dict[str, SampleSummary]:
+        return {
+            name: evolve(r, times=numbers, sessions=none, turns=none, samples=r.samples if keep else numbers)
+            for name, r in rows.items()
+        }
+
+    gauges = {name: evolve(g, times=numbers, values=numbers) for name, g in report.gauges.items()}
+    return evolve(report, gauges=gauges, observes=strip(report.observes), client=strip(report.client))
 
 
 def _beginning(samples: Samples) -> Beginning:
@@ -179,7 +192,7 @@ def make_replications(replicas: Sequence[Replica]) -> Replications:
         samples=dict(_pooled(reports)),
         claims=tuple(_claim_count(i, reports) for i in range(len(first.claims))),
         warmups=tuple(_proposal(path, replicas) for path in replicas[0].beginnings),
-        runs=tuple(reports),
+        runs=tuple(_lighter(report, keep=False) for report in reports),
     )
 
 

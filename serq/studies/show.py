@@ -44,7 +44,7 @@ def show_stability(found: Stability) -> str:
         facts.append(["returns", "none: once somebody was there, the system was never empty again"])
     if found.load is not None:
         rate = show_number(found.token_rate)
-        facts.append(["load", f"{found.load:.3f} of the token-rate bound, {rate} tokens in a unit of time"])
+        facts.append(["load", f"{found.load:.4g} of the token-rate bound, {rate} tokens in a unit of time"])
     table = show_table(
         ["arrivals", "growth", f"{found.confidence:.0%} interval", "from run to run"], rows, left=0
     )
@@ -66,7 +66,7 @@ def show_edge(found: Edge) -> str:
             probe.found.verdict,
             str(probe.found.looks[-1].arrivals),
             _percent(probe.found.looks[-1].growth),
-            "" if probe.found.load is None else f"{probe.found.load:.3f}",
+            "" if probe.found.load is None else f"{probe.found.load:.4g}",
         ]
         for probe in sorted(found.probes, key=lambda probe: probe.value)
     ]

@@ -9,7 +9,7 @@ import pytest
 import serq
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-ELSEWHERE = ("engines", "lib", "multi-turn")  # have their tests in tests/examples
+ELSEWHERE = ("engines", "lib", "multi-turn", "dai_random")  # have their tests in tests/examples
 PROGRAMS = [p for p in sorted(EXAMPLES.rglob("*.sq")) if p.parent.name not in ELSEWHERE]
 LONG = 5_000_000
 
