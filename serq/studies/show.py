@@ -46,7 +46,7 @@ def show_stability(found: Stability) -> str:
         rate = show_number(found.token_rate)
         facts.append(["load", f"{found.load:.4g} of the token-rate bound, {rate} tokens in a unit of time"])
     table = show_table(
-        ["arrivals", "growth", f"{found.confidence:.0%} interval", "from run to run"], rows, left=0
+        ["arrivals", "growth", f"{100 * found.confidence:.4g} % interval", "from run to run"], rows, left=0
     )
     parts = [
         f"{found.verdict}: {reasons[found.verdict]}",
@@ -79,7 +79,7 @@ def show_edge(found: Edge) -> str:
     head = (
         f"edge: {name} = {show_number(found.middle)} ± {show_number(width)}, stable at "
         f"{show_number(found.stable)}, unstable at {show_number(found.unstable)} "
-        f"(each with {confidence:.0%} confidence)"
+        f"(each with {100 * confidence:.4g} % confidence)"
     )
     return f"{head}\n\n{table}"
 

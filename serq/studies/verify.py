@@ -227,7 +227,7 @@ def show_verification(found: Verification, command: str) -> str:
         f"true on {found.true}, false on {false}"
         + (f"; {found.out_of_scope} more break its given" if found.out_of_scope else ""),
         f"  true on   {show_number(found.true / found.paths if found.paths else None)} of the paths, "
-        f"{found.confidence:.4g} interval {found.interval.low:.4g} to {found.interval.high:.4g} (Wilson)",
+        f"{100 * found.confidence:.4g} % interval {found.interval.low:.4g} to {found.interval.high:.4g} (Wilson)",
     ]
     if found.failures_at_most is not None:
         lines.append(

@@ -193,12 +193,25 @@ def _serve(line: Connection) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
     try:
-        perform = line.recv().start()
+        perform = _start(line.recv())
         while True:
             number, task = line.recv()
             line.send((number, _answer(perform, task)))
     except (EOFError, BrokenPipeError, ConnectionResetError):
         return
+
+
+def _start(work: Work[Any, Any]) -> Callable[[Any], Any]:
+    """What does the tasks; what went wrong in getting ready is the answer to each of them."""
+    try:
+        return work.start()
+    except Exception as error:
+        reason = error
+
+        def fail(_: Any) -> Any:
+            raise reason
+
+        return fail
 
 
 def _answer(perform: Callable[[Any], Any], task: Any) -> tuple[str, Any]:

@@ -26,7 +26,7 @@ FRAGMENTS = Path(__file__).parent / "fragments"
 FRAGMENT_HORIZON = 20.0
 BLESS = bool(os.environ.get("SERQ_BLESS"))
 
-LONG = {"examples.md", "memory.md", "3-scheduler.md", "5-seeds.md"}
+LONG = {"examples.md", "memory.md", "3-scheduler.md", "5-seeds.md", "random.md"}
 """Pages whose programs take more than a few seconds together."""
 
 
