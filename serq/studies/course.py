@@ -162,7 +162,12 @@ def _read(program: Program, seed: int, arrivals: int) -> Course:
     Who leaves at the very instant at which another comes is gone by then.
     """
     settings = Settings(horizon=math.inf, seed=seed, arrivals=arrivals)
-    record = run_program(program, settings)
+    try:
+        record = run_program(program, settings)
+    except ProgramError:  # somebody never goes, perhaps; or the run cannot go on, which is then said again
+        return _watch(program, seed, arrivals)
+    if len(record.client["response"].times) < arrivals:  # who is rejected goes without a response
+        return _watch(program, seed, arrivals)
     came = np.array(record.observes[CAME].times)
     went = np.sort(np.array(record.client["response"].times))
     gone = np.searchsorted(went, came, side="right")

@@ -22,6 +22,7 @@ from serq.machine.settings import Settings
 from serq.report.inference import Interval, most_failures, wilson
 from serq.report.replications import FALSE, MOST_SEEDS_NAMED, TRUE
 from serq.report.report import plain_value
+from serq.report.show_replications import show_interval
 from serq.report.table import show_number
 from serq.spelling import closest
 from serq.studies.workers import results_in_order
@@ -226,8 +227,8 @@ def show_verification(found: Verification, command: str) -> str:
         f"  paths     {found.paths}, seeds {found.first_seed} to {found.last_seed}: "
         f"true on {found.true}, false on {false}"
         + (f"; {found.out_of_scope} more break its given" if found.out_of_scope else ""),
-        f"  true on   {show_number(found.true / found.paths if found.paths else None)} of the paths, "
-        f"{100 * found.confidence:.4g} % interval {found.interval.low:.4g} to {found.interval.high:.4g} (Wilson)",
+        f"  true on   {show_number(found.true / max(found.paths, 1))} of the paths, "
+        f"{100 * found.confidence:.4g} % interval {show_interval(found.interval)}, Wilson",
     ]
     if found.failures_at_most is not None:
         lines.append(

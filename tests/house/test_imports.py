@@ -52,7 +52,12 @@ OUTSIDE: dict[str, tuple[str, ...]] = {
     "click": ("tools/",),
     "cattrs": ("ir/jsonform.py",),
     "numpy": (
-        "report/", "studies/", "traces/", "machine/draws.py", "machine/trace.py", "machine/fused/run.py",
+        "report/",
+        "studies/",
+        "traces/",
+        "machine/draws.py",
+        "machine/trace.py",
+        "machine/fused/run.py",
         "__init__.py",
     ),
     "matplotlib": ("traces/plot.py",),

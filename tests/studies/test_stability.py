@@ -136,6 +136,23 @@ def test_a_course_is_the_same_watched_or_read_from_records(arrive: str, load: fl
         assert read.work == 20
 
 
+@pytest.mark.parametrize("units", ["1 + (serial / 2 == floor(serial / 2))", "serial == 5 ? inf : 1"])
+def test_whoever_is_rejected_is_gone_and_whoever_waits_in_vain_is_not(units: str) -> None:
+    """A hold on more slots than there are is rejected; neither run tells it from its records alone."""
+    runs = "run llm prefill (cost(llm, 15)); run llm decode (cost(llm, 5));"
+    source = ENGINE
+    for old, new in (
+        ("tokens cap 8;", "tokens cap 8; slots cap 1;"),
+        ("workload {", "pool slots on llm { } workload {"),
+        ("schedule { advance", "schedule { admit waiting; advance"),
+        (runs, f"hold slots (cost(slots, {units})) {{ {runs} }}"),
+    ):
+        source = source.replace(old, new)
+    program = serq.compile(source=source, sets={"load": 0.2})
+    course = FollowSeeds.of(program).start()((1, 400))
+    assert course.marks == _watch(program, 1, 400).marks
+
+
 @pytest.mark.parametrize("arrive", ["closed(3)", "batch(3)", "none", "stages((1, 100))"])
 def test_only_a_stream_can_be_stable(arrive: str) -> None:
     with pytest.raises(serq.ProgramError) as refused:
