@@ -118,8 +118,10 @@ def workload_text(d: Draft) -> tuple[str, bool]:
     if d.taste.draws:
         gaps.append("~det(1.5)")
     if d.taste.random:
-        gaps += ["~exp(1.5)", "~uniform(0.5, 2)"]
-    streams = [f"renewal({d.one(*gaps)})", *(("poisson(0.75)",) if d.taste.random else ())]
+        gaps += ["~exp(1.5)", "~uniform(0.5, 2)", "~weibull(0.8, 1.5)", "~pareto(3, 1)"]
+    streams = [f"renewal({d.one(*gaps)})"]
+    if d.taste.random:
+        streams += ["poisson(0.75)", "gamma(0.75, 2)", "slotted(2, ~poisson(1.5))"]
     arrive = d.one(f"batch({crowd})", *streams, f"closed({crowd})")
     # A closed client that lets no time pass would come back for ever at one instant.
     first = "turn; run pause (cost(pause, 1)); turn;"

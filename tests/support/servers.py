@@ -56,7 +56,7 @@ def tokens(d: Draft) -> str:
     if d.taste.draws:
         amounts.append("~det(3)")
     if d.taste.random:
-        amounts += ["floor(~exp(6))", "1 + ~uniform(0, 4)"]
+        amounts += ["floor(~exp(6))", "1 + ~uniform(0, 4)", "~geometric(0.2)", "~table(1: 0.5, 2 + a: 0.5)"]
     return d.one(*amounts)
 
 
@@ -66,7 +66,7 @@ def time(d: Draft) -> str:
     if d.taste.draws:
         times.append("~det(1)")
     if d.taste.random:
-        times += ["~exp(1.5)", "~h2(1, 3)", "~erlang(3, 2)"]
+        times += ["~exp(1.5)", "~h2(1, 3)", "~erlang(3, 2)", "~gamma(0.7, 2)", "~lognormal(1, 2)"]
     return d.one(*times)
 
 
