@@ -61,8 +61,8 @@ class FollowSeeds:
         program = program_from_json(self.program, "<program>")
         observed = _observed(program)
         if observed is None:
-            return lambda task: _watch(program, *task)
-        return lambda task: _read(observed, *task)
+            return lambda task: watch_course(program, *task)
+        return lambda task: read_course(observed, *task)
 
 
 def _marks_at(arrivals: int) -> tuple[int, int, int]:
@@ -101,7 +101,8 @@ class _Watch:
         return []
 
 
-def _watch(program: Program, seed: int, arrivals: int) -> Course:
+def watch_course(program: Program, seed: int, arrivals: int) -> Course:
+    """Run a program up to so many arrivals, looking on as sessions come."""
     machine = Machine(program, Settings(horizon=math.inf, seed=seed))
     watch = _Watch(arrivals)
     watch.watch(machine)
@@ -156,7 +157,7 @@ def _with_work(block: Block) -> Block:
     return tuple(found)
 
 
-def _read(program: Program, seed: int, arrivals: int) -> Course:
+def read_course(program: Program, seed: int, arrivals: int) -> Course:
     """Let so many sessions come and go, and count who was there when each came.
 
     Who leaves at the very instant at which another comes is gone by then.
@@ -165,9 +166,9 @@ def _read(program: Program, seed: int, arrivals: int) -> Course:
     try:
         record = run_program(program, settings)
     except ProgramError:  # somebody never goes, perhaps; or the run cannot go on, which is then said again
-        return _watch(program, seed, arrivals)
+        return watch_course(program, seed, arrivals)
     if len(record.client["response"].times) < arrivals:  # who is rejected goes without a response
-        return _watch(program, seed, arrivals)
+        return watch_course(program, seed, arrivals)
     came = np.array(record.observes[CAME].times)
     went = np.sort(np.array(record.client["response"].times))
     gone = np.searchsorted(went, came, side="right")

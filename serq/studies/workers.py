@@ -24,8 +24,8 @@ from serq.diagnostics import Diagnostic, InternalError, ProgramError
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
-Task_ = TypeVar("Task_", contravariant=True)
-Result_ = TypeVar("Result_", covariant=True)
+TaskIn = TypeVar("TaskIn", contravariant=True)
+ResultOut = TypeVar("ResultOut", covariant=True)
 
 AHEAD = 2
 """Tasks that a process may be ahead of the one whose result is due; what is ahead may be for nothing."""
@@ -34,10 +34,10 @@ PATIENCE = 2.0
 """Seconds that a process has to end when it is told to."""
 
 
-class Work(Protocol[Task_, Result_]):
+class Work(Protocol[TaskIn, ResultOut]):
     """What is done for each task; pickled once for each process."""
 
-    def start(self) -> Callable[[Task_], Result_]:
+    def start(self) -> Callable[[TaskIn], ResultOut]:
         """Get ready; returns what does one task. Runs in the process that does the tasks."""
 
 

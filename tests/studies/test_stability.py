@@ -11,7 +11,7 @@ import pytest
 import serq
 from serq.machine.fused.fragment import find_fused
 from serq.studies.capacity import arrival_rate, expected, most_tokens_per_time
-from serq.studies.course import FollowSeeds, _watch
+from serq.studies.course import FollowSeeds, watch_course
 from serq.studies.stability import Patience, look_at
 from serq.tools.cli import run_command
 
@@ -129,7 +129,7 @@ def test_a_course_is_the_same_watched_or_read_from_records(arrive: str, load: fl
     assert not isinstance(find_fused(program), str)
     follow = FollowSeeds.of(program).start()
     for seed in (1, 2):
-        read, watched = follow((seed, 600)), _watch(program, seed, 600)
+        read, watched = follow((seed, 600)), watch_course(program, seed, 600)
         assert read.marks == watched.marks
         # At the multiples of a slot sessions come and go at one instant, in either order.
         assert read.empties == watched.empties or "slotted" in arrive
@@ -150,7 +150,7 @@ def test_whoever_is_rejected_is_gone_and_whoever_waits_in_vain_is_not(units: str
         source = source.replace(old, new)
     program = serq.compile(source=source, sets={"load": 0.2})
     course = FollowSeeds.of(program).start()((1, 400))
-    assert course.marks == _watch(program, 1, 400).marks
+    assert course.marks == watch_course(program, 1, 400).marks
 
 
 @pytest.mark.parametrize("arrive", ["closed(3)", "batch(3)", "none", "stages((1, 100))"])
