@@ -297,7 +297,8 @@ def end_facts(f: Fragment, costs: Costs, rates: Sequence[Fraction | None]) -> li
     if phases is None:
         return facts
     work = sum(n for _, n in phases)
-    for claimed in rates:
+    # Where a unit of the clock is left open the rate has another form.
+    for claimed in rates if f.arrivals.kind != "any" else ():
         rate = token_rate(f, costs, claimed / work if claimed is not None and work else None)
         if rate is not None:
             proof = rate.proof.replace("_root_.Serq.token_rate", "_root_.Serq.end_rate")

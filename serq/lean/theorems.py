@@ -151,8 +151,7 @@ class Theorems:
         if unfolded := [name for name in ("ceilDiv", "truth") if name in stated.proposition]:
             lines.append(f"  simp only [{', '.join(unfolded)}]")
         products = any("ticks" in fact.statement for fact in facts)
-        trivial = stated.proposition == "True" and not never
-        lines.append("  trivial" if trivial else "  grind" if products else "  omega")
+        lines.append("  grind" if products else "  first | omega | trivial | simp")
         self.theorems.append("\n".join(lines))
 
     def by_witness(self, stated: Stated, witness: Witness, refutes: bool) -> None:

@@ -7,6 +7,8 @@ machine, and the propositions of claims with the failures that a run of serq cou
 from __future__ import annotations
 
 import re
+import shutil
+import subprocess
 import time
 from pathlib import Path
 
@@ -246,3 +248,12 @@ def _is_free(name: str) -> bool:
     except ProgramError:
         return False
     return True
+
+
+def test_lake_builds_the_package(tmp_path: Path) -> None:
+    if shutil.which("lake") is None:
+        pytest.skip("NOT TRIED: there is no lake on PATH")
+    package = tmp_path / "lean_export"
+    shutil.copytree(PACKAGE.parent, package)
+    done = subprocess.run(["lake", "build"], cwd=package, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr

@@ -64,6 +64,6 @@ theorem token_rate : Claims.dai_fastertransformer.token_rate := by
   generalize iteration _ s = i at *
   show i.served * 4675 ≤ 128 * i.now
   replace h0 : i.served * 4675 ≤ 128 * i.now := h0
-  omega
+  first | omega | trivial | simp
 
 end Serq.Proofs.dai_fastertransformer
