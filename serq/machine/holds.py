@@ -162,7 +162,7 @@ class Holds:
 
     def release(self, s: Session, pool: PoolMember) -> None:
         """Give the innermost hold's units on `pool` back now, or end a lease; who fits is admitted."""
-        part = next((held.parts[pool] for held in reversed(s.holds) if pool in held.parts), None)
+        part = self._innermost(s, pool)
         if part is not None:
             self._give_back(part)
         else:
@@ -193,10 +193,17 @@ class Holds:
 
     def growing(self, s: Session, pool: PoolMember, at: Span | None) -> Part:
         """What the session's innermost hold has of `pool`, to be changed by the statement at `at`."""
+        part = self._innermost(s, pool)
+        if part is None:
+            self.machine.fail("SQ0620", at, session=s, name=pool.name)
+        return part
+
+    def _innermost(self, s: Session, pool: PoolMember) -> Part | None:
+        """What the session's innermost hold on `pool` has of it; leases are no holds any more."""
         for held in reversed(s.holds):
             if pool in held.parts:
                 return held.parts[pool]
-        self.machine.fail("SQ0620", at, session=s, name=pool.name)
+        return None
 
     def grow(self, s: Session, pool: PoolMember, units: float, at: Span | None) -> bool:
         """Enlarge the innermost hold; True when the session has to wait, or starts its hold over."""
@@ -239,28 +246,26 @@ class Holds:
     def choose_victim(self, pool: PoolMember) -> Part | None:
         """Whose hold is taken when a growth does not fit; None: nobody's, the growth waits.
 
-        In an engine's memory only sessions with a run at that engine that does not wait for memory itself
-        are candidates. They stand in the order of the first units that they have here and would lose
-        their innermost hold; keys read that place as `admission`. The least keys, the last of equals.
+        Each session would lose its innermost hold; they stand by their places (`PoolMember.holders`). In an
+        engine's memory only those with a run there that does not wait for memory itself are candidates, and
+        they stand by their latest admission to any pool. Keys read the order as `admission`. The least keys,
+        the last of equals.
         """
         if pool.victim_keys is None:
             return None
         keys = pool.victim_keys
         engine = self._engine_of(pool)
-        innermost: dict[Session, Part | None] = {}
-        for part in pool.parts:
-            session = part.held.session
-            able = engine is None or (session.stage is engine and session.growth is None)
-            if able and not part.leased:
-                innermost[session] = part
-            else:
-                innermost.setdefault(session, None)  # a lease keeps its session's place
-        for session in innermost:
+        sessions = list(pool.holders())
+        if engine is not None:
+            sessions = [s for s in sessions if s.stage is engine and s.growth is None]
+            sessions.sort(key=lambda s: s.admission)
+        for session in sessions:
             if session.stage is not None:
                 session.stage.write_positions()
+        candidates = [part for s in sessions if (part := self._innermost(s, pool)) is not None]
         best: Part | None = None
         least: Any = None
-        for place, part in enumerate(part for part in innermost.values() if part is not None):
+        for place, part in enumerate(candidates):
             part.place = place
             rank = keys(part)
             if best is None or not least < rank:

@@ -179,7 +179,9 @@ class PoolMember:
         self.used = 0.0
         # The parts held here, in admission order; a dict finds and removes them at once.
         self.parts: dict[Part, None] = {}
-        self._holders: dict[Session, int] = {}
+        # A place in line for each of them, and the places of each session.
+        self._places: dict[int, Session] = {}
+        self._holders: dict[Session, deque[int]] = {}
         self.stuck: dict[int, Span | None] = {}
         self.cache = PrefixCache()
         # An ordered dict finds its first entry at once, however many have left before it.
@@ -212,8 +214,12 @@ class PoolMember:
         return len(self._holders)
 
     def holders(self) -> Iterable[Session]:
-        """Sessions that hold units here, in the order in which they began to."""
-        return self._holders
+        """Sessions that hold units here, by their first places, the order in which preemption sees them.
+
+        Each part takes a place when it is admitted; whichever part is given back, leased ones too, its
+        session loses the first that it has. So one that gives back an inner hold stands where it got it.
+        """
+        return dict.fromkeys(self._places.values())
 
     def round_up(self, units: float) -> float:
         """To whole blocks."""
@@ -272,7 +278,9 @@ class PoolMember:
         self.settle_tally()
         part = held.parts[self] = Part(held, self, need.units, need.room, position)
         self.parts[part] = None
-        self._holders[held.session] = self._holders.get(held.session, 0) + 1
+        place = self.tally.admissions
+        self._places[place] = held.session
+        self._holders.setdefault(held.session, deque()).append(place)
         self.make_room(need.units)
         self.used += need.units
         self.tally.admissions += 1
@@ -289,10 +297,10 @@ class PoolMember:
         self.used -= part.units
         del self.parts[part]
         session = part.held.session
-        if self._holders[session] == 1:
+        places = self._holders[session]
+        del self._places[places.popleft()]
+        if not places:
             del self._holders[session]
-        else:
-            self._holders[session] -= 1
 
     def make_room(self, units: float) -> None:
         """Evict cached prefixes until `units` more fit beside what stays."""

@@ -154,8 +154,7 @@ def admit(m: Machine, hold: Hold, asked: list[Need]) -> None:
         part = Part(hold, need.pool, need.room, position)
         hold.parts.append(part)
         need.pool.parts.append(part)
-        if s not in need.pool.sessions:
-            need.pool.sessions.append(s)
+        need.pool.places.append(s)
         need.pool.tally.admissions += 1
         caches.enlarge(m, part, need.units)
     s.holds.append(hold)
@@ -182,8 +181,7 @@ def give_back(m: Machine, part: Part) -> None:
         computed = part.position if hold.advanced else part.units
         left = min(value(cache, of_session(m, s, s.draws)), computed)
     pool.parts.remove(part)
-    if all(other.hold.session is not s for other in pool.parts):
-        pool.sessions.remove(s)
+    pool.places.remove(s)
     if cache is not None:
         caches.leave(m, pool, s, pool.round_down(left))
 
@@ -290,22 +288,19 @@ def load(m: Machine, s: Session, pool: Pool, tokens: float, at: Span | None) -> 
 def choose_victim(m: Machine, pool: Pool) -> Part | None:
     """Whose hold is taken when a growth does not fit; None: nobody's.
 
-    Sessions stand in the order of the first units that they have here; each would lose its innermost hold.
-    In an engine's memory only those with a run there that does not stall are candidates. The least keys,
-    the last of equals.
+    Each session would lose its innermost hold; they stand by their first places. In an engine's memory only
+    those with a run there that does not stall are candidates, and stand by their latest admission to any
+    pool. The least keys, the last of equals.
     """
     rule = pool.rule.preempt
     if rule is None:
         return None
-    owner = pool.rule.memory_of
-    engine = None if owner is None else m.stages[owner][pool.index or 0]
-
-    sessions = [
-        s
-        for s in dict.fromkeys(part.hold.session for part in pool.parts)
-        if engine is None
-        or (isinstance(s.stands, Run) and s.stands.engine is engine and s.stands.stalls is None)
-    ]
+    sessions = pool.sessions
+    if pool.rule.memory_of is not None:
+        engine = m.stages[pool.rule.memory_of][pool.index or 0]
+        standing = [s.stands for s in sessions if isinstance(s.stands, Run)]
+        there = [run.session for run in standing if run.engine is engine and run.stalls is None]
+        sessions = sorted(there, key=lambda s: s.admission)
     candidates = [part for s in sessions if (part := innermost(s, pool)) is not None]
 
     def rank(place: int, part: Part) -> tuple[tuple[float, ...], int]:

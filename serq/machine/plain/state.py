@@ -315,13 +315,17 @@ class Entry:
 
 @define(eq=False)
 class Pool:
-    """One pool, or one member of a family. sessions: who holds units, in the order they began to."""
+    """One pool, or one member of a family.
+
+    places: whose each part is, in admission order; whichever part is given back, its session loses its
+    first place.
+    """
 
     rule: PoolRule
     index: int | None
     tally: PoolTally
     parts: list[Part] = field(factory=list)
-    sessions: list[Session] = field(factory=list)
+    places: list[Session] = field(factory=list)
     queue: list[Hold] = field(factory=list)
     growths: list[Growth] = field(factory=list)
     entries: list[Entry] = field(factory=list)
@@ -330,6 +334,11 @@ class Pool:
     @property
     def used(self) -> float:
         return sum((part.units for part in self.parts), 0.0)
+
+    @property
+    def sessions(self) -> list[Session]:
+        """Who holds units, by their first places."""
+        return list(dict.fromkeys(self.places))
 
     @property
     def cached(self) -> float:
