@@ -12,6 +12,7 @@ import pytest
 import serq
 from serq.fairness import externality, intrinsic_work, makespan, split_profit
 from serq.machine.settings import Settings
+from serq.tools.cli import run_command
 from tests.fairness.policies import FAIR, FOLDER, extents, instance, run
 from tests.machine.test_plain import check
 
@@ -131,3 +132,26 @@ def test_a_policy_runs_the_same_on_both_machines(path: Path) -> None:
 def test_isjl_is_short() -> None:
     text = (FOLDER / "isjl.sq").read_text(encoding="utf-8")
     assert sum(1 for line in text.splitlines() if line.strip() and not line.strip().startswith("//")) <= 90
+
+
+@pytest.mark.parametrize("path", sorted(FOLDER.glob("*.sq")), ids=lambda p: p.stem)
+def test_a_policy_says_the_same_as_json(path: Path, tmp_path: Path) -> None:
+    program = serq.compile(path)
+    written = tmp_path / "policy.json"
+    written.write_text(serq.program_to_json(program), encoding="utf-8")
+    again = serq.compile(written)
+    assert again == program
+    assert serq.run(again, horizon=200).to_dict() == serq.run(program, horizon=200).to_dict()
+
+
+def test_lean_does_not_state_them() -> None:
+    with pytest.raises(serq.ProgramError) as refused:
+        serq.emit_lean(FOLDER / "isjl.sq")
+    assert {d.code for d in refused.value.diagnostics} <= {"SQ0801", "SQ0802", "SQ0803", "SQ0808"}
+    assert any("a scheduling program" in d.message for d in refused.value.diagnostics)
+
+
+def test_lists_on_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["run", str(FOLDER / "isjl.sq"), "--horizon", "1e6", "--", "--lens", "4,4,4,1,1,1", "--alpha=3"]
+    assert run_command(words) == 0
+    assert "\nT          6.99998 " in capsys.readouterr().out
