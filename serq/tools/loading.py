@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ from serq.tools.reading import read_json_text, read_source
 if TYPE_CHECKING:
     from serq.check.lists import Given
     from serq.ir.program import Program
+    from serq.syntax.parse import Parsed
 
 
 @frozen
@@ -104,10 +106,10 @@ def _load_text(
     text: SourceFile, sets: Mapping[str, Given], defs: Mapping[str, str], pedantic: bool
 ) -> Loaded:
     from serq.check import check_program
-    from serq.syntax.parse import parse_expression, parse_program
+    from serq.syntax.parse import parse_expression
 
-    sink = Sink({text.name: text})
-    parsed = parse_program(text, sink)
+    parsed, said = _parse(text)
+    sink = Sink({text.name: text}, list(said))
     program = check_program(
         join_libraries(parsed.tree, text, sink),
         sink,
@@ -119,6 +121,15 @@ def _load_text(
         parse_expression=parse_expression,
     )
     return _judge(None if program is None else evolve(program, source=text), sink)
+
+
+@lru_cache(maxsize=8)
+def _parse(text: SourceFile) -> tuple[Parsed, tuple[Diagnostic, ...]]:
+    """A text read, with what was said; the same text is often wanted again with other inputs."""
+    from serq.syntax.parse import parse_program
+
+    sink = Sink({text.name: text})
+    return parse_program(text, sink), tuple(sink.diagnostics)
 
 
 def _load_json(path: str, replaced: bool) -> Loaded:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from math import sqrt
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -12,7 +13,9 @@ import pytest
 import serq
 from serq.fairness import externality, intrinsic_work, makespan, split_profit
 from serq.machine.settings import Settings
+from serq.tools.cli import run_command
 from tests.fairness.policies import FAIR, FOLDER, extents, instance, run
+from tests.fairness.simulator import isjl
 from tests.machine.test_plain import check
 
 CASES = json.loads((Path(__file__).parent / "cases.json").read_text(encoding="utf-8"))["cases"]
@@ -123,6 +126,51 @@ def test_what_must_hold_of_many_random_instances(block: int) -> None:
         check_instance(seed)
 
 
+def check_schedules(seed: int) -> None:
+    """The programs against the simulator on a drawn instance."""
+    random = Random(seed)
+    longest = random.choice((3, 8, 25, 60))
+    lens = [random.randint(1, longest) for _ in range(random.randint(1, 14))]
+    B, alpha = random.randint(1, 6), random.randint(0, longest)
+    upper = [n + random.randint(0, max(1, longest // 2)) for n in lens]
+    release = sorted(random.randint(0, 2 * longest) for _ in lens)
+    beta = (sqrt(17) - 1) / 4 * alpha
+    assert run("isjl", lens, B, alpha).start == isjl(lens, B, alpha)
+    assert run("isjl_shortest_first", lens, B, alpha).start == isjl(lens, B, alpha, shortest_first=True)
+    assert run("isjl_two_lanes", lens, 2, alpha).start == isjl(lens, 2, alpha, beta=beta)
+    assert run("robust_isjl", lens, B, alpha, upper=upper).start == isjl(lens, B, alpha, sizes=upper)
+    assert run("online_isjl", lens, B, alpha, release=release).start == isjl(lens, B, alpha, release=release)
+    assert run("guarded_lpt", lens, B, alpha).start == isjl(lens, B, alpha, packs=False)
+    assert run("alg3_literal", lens, B, alpha).start == isjl(lens, B, alpha, literal=True)
+
+
+@pytest.mark.parametrize("seed", [*range(20), 93])
+def test_the_programs_follow_the_description(seed: int) -> None:
+    check_schedules(seed)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("block", range(20, 1_000, 70))
+def test_the_programs_follow_the_description_on_many_instances(block: int) -> None:
+    for seed in range(block, min(block + 70, 1_000)):
+        check_schedules(seed)
+
+
+def test_the_simulator_gives_the_cases() -> None:
+    for case in CASES:
+        lens, B, alpha = case["o"], case["B"], case["alpha"]
+        modes = {
+            "ISJL": isjl(lens, B, alpha),
+            "ISJL_asc": isjl(lens, B, alpha, shortest_first=True),
+            "GUARDED_LPT": isjl(lens, B, alpha, packs=False),
+            "LITERAL_ALG3_unchecked": isjl(lens, B, alpha, literal=True),
+            "ROBUST_ISJL": isjl(lens, B, alpha, sizes=case.get("u")),
+            "ONLINE_ISJL": isjl(lens, B, alpha, release=case.get("release")),
+        }
+        for policy in modes.keys() & case["policies"].keys():
+            assert modes[policy] == case["policies"][policy]["start"], (case["name"], policy)
+
+
 @pytest.mark.parametrize("path", sorted(FOLDER.glob("*.sq")), ids=lambda p: p.stem)
 def test_a_policy_runs_the_same_on_both_machines(path: Path) -> None:
     check(serq.compile(path), Settings(200.0))
@@ -131,3 +179,26 @@ def test_a_policy_runs_the_same_on_both_machines(path: Path) -> None:
 def test_isjl_is_short() -> None:
     text = (FOLDER / "isjl.sq").read_text(encoding="utf-8")
     assert sum(1 for line in text.splitlines() if line.strip() and not line.strip().startswith("//")) <= 90
+
+
+@pytest.mark.parametrize("path", sorted(FOLDER.glob("*.sq")), ids=lambda p: p.stem)
+def test_a_policy_says_the_same_as_json(path: Path, tmp_path: Path) -> None:
+    program = serq.compile(path)
+    written = tmp_path / "policy.json"
+    written.write_text(serq.program_to_json(program), encoding="utf-8")
+    again = serq.compile(written)
+    assert again == program
+    assert serq.run(again, horizon=200).to_dict() == serq.run(program, horizon=200).to_dict()
+
+
+def test_lean_does_not_state_them() -> None:
+    with pytest.raises(serq.ProgramError) as refused:
+        serq.emit_lean(FOLDER / "isjl.sq")
+    assert {d.code for d in refused.value.diagnostics} <= {"SQ0801", "SQ0802", "SQ0803", "SQ0808"}
+    assert any("a scheduling program" in d.message for d in refused.value.diagnostics)
+
+
+def test_lists_on_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["run", str(FOLDER / "isjl.sq"), "--horizon", "1e6", "--", "--lens", "4,4,4,1,1,1", "--alpha=3"]
+    assert run_command(words) == 0
+    assert "\nT          6.99998 " in capsys.readouterr().out

@@ -145,7 +145,9 @@ class Link:
 
 def is_fused(machine: Machine) -> bool:
     """Whether the program is of the fragment, and nobody but its claims looks on."""
-    if isinstance(find_fused(machine.program), str) or machine.on_session or machine.on_iteration:
+    if machine.requested or machine.on_session or machine.on_iteration:
+        return False
+    if isinstance(find_fused(machine.program), str):
         return False
     engine = machine.engines[0]
     return not engine.on_iteration and all(w.premise is None for w in engine.watches)
