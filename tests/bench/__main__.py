@@ -75,6 +75,18 @@ def to_json(result: Result) -> dict[str, Any]:
     }
 
 
+def write(file: Path, commands: bool, peer: str, results: list[Result]) -> None:
+    """All results so far: a long table that is interrupted leaves what it has."""
+    written = {
+        "python": platform.python_version(),
+        "serq": serq.__version__,
+        "pyserq": peer,
+        "commands": commands,
+        "results": [to_json(result) for result in results],
+    }
+    file.write_text(json.dumps(written, indent=1) + "\n", encoding="utf-8")
+
+
 def main() -> None:
     asked = options()
     try:
@@ -90,17 +102,10 @@ def main() -> None:
             for result in compare(row, horizon, asked.pairs, run, Path(folder)):
                 results.append(result)
                 print(show(result), flush=True)
+                if asked.json:
+                    write(Path(asked.json), asked.commands, peer, results)
     if any(not result.peer for result in results):
         print(f"-: the peer takes more than {MOST_S} s there, and is measured on a shorter run")
-    if asked.json:
-        written = {
-            "python": platform.python_version(),
-            "serq": serq.__version__,
-            "pyserq": peer,
-            "commands": asked.commands,
-            "results": [to_json(result) for result in results],
-        }
-        Path(asked.json).write_text(json.dumps(written, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ import pytest
 import serq
 from serq.machine.fused.fragment import find_fused
 from tests.bench.measure import Result, Took, compare, job_of, run_library
+from tests.bench.page import PAGE, replace_table, table
 from tests.bench.rows import PROGRAMS, ROOT, ROWS, Row
 
 per_row = pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
@@ -66,3 +67,18 @@ def test_a_ratio_is_of_the_time_of_an_iteration() -> None:
     """The peer took twice the time for half the iterations."""
     result = Result(ROWS[0], 1.0, [Took(1.0, 100)], [Took(2.0, 50)])
     assert result.ratios == [4.0]
+
+
+def test_the_table_of_the_page_is_replaced_and_nothing_else() -> None:
+    result = {
+        "name": "r", "horizon": 5.0, "ours": [{"iterations": 1000.0}], "commands": True,
+        "ratio": {"median": 2.0, "least": 1.5, "most": 3.0},
+    }  # fmt: skip
+    lines = table([result])
+    assert lines[-1] == "| r, the whole command | 5 | 1,000 | 2.00 | 1.50 | 3.00 |"
+    page = PAGE.read_text(encoding="utf-8")
+    once = replace_table(page, lines)
+    assert replace_table(once, lines) == once
+    assert [x for x in once.split("\n") if x not in lines] == [
+        x for x in page.split("\n") if not x.startswith("|") or x in page.split("## What was measured")[0]
+    ]
