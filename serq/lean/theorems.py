@@ -161,7 +161,8 @@ class Theorems:
         phases = phases_text(path)
         for name, value in world.draws.items():
             phases = re.sub(rf"\({name} : Int\)", f"(({value} : Nat) : Int)", phases)
-        time = f"fun k => {_times(self.fragment, witness)}"
+        index = "_" if self.fragment.arrivals.kind == "batch" else "k"
+        time = f"fun {index} => {_times(self.fragment, witness)}"
         room = f"world_{stated.claim.name}"
         sessions = f"⟨{world.count}, {time}, fun {'k' if '(k : Int)' in phases else '_'} => {phases}⟩"
         draws = "".join(f"{value}, " for value in world.draws.values())

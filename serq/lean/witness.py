@@ -143,9 +143,18 @@ def _worlds(f: Fragment, stated: Stated) -> Iterator[World]:
         elif kind == "renewal":
             yield World(MOST_SESSIONS, amount, amount, draws)
         else:
-            batch = max(1, f.budget)
-            for gap in (1, batch, 7 * batch, 50 * batch):
-                yield World(MOST_SESSIONS, 0 if f.arrivals.from_0 else gap, gap, draws)
+            batch = _full_batch(f)
+            for count in (2, 5, MOST_SESSIONS):
+                for gap in (batch, 7 * batch, 1, 50 * batch):
+                    yield World(count, 0 if f.arrivals.from_0 else gap, gap, draws)
+
+
+def _full_batch(f: Fragment) -> int:
+    """How long one prefill of the whole budget takes, in ticks."""
+    readings = {name: 0 for name in ("batch.decoding", "waiting.count")}
+    readings |= {"batch.tokens": f.budget, "batch.prefilled": f.budget, "running.count": 1}
+    readings |= dict(zip((r.name for r in f.engine.registers), f.registers, strict=True))
+    return max(1, int(evaluate(f.execute.expr, readings) * f.ticks))
 
 
 def _draws(f: Fragment, stated: Stated) -> Iterator[dict[str, int]]:
