@@ -27,7 +27,8 @@ def memory_samples(draw: Draw, taste: Taste | None = None) -> Sample:
 class MemoryDraft:
     """A program about memory being drawn.
 
-    cached: whether the innermost hold around the statement being drawn has a `cache`.
+    cached: whether a statement in a hold may read `cached`: the hold has a `cache`, and no other hold comes
+    before the statement there.
     """
 
     d: Draft
@@ -164,7 +165,7 @@ class MemoryDraft:
             case "run":
                 return self.run()
             case "observe":
-                more = ("cached",) if self.cached else ()
+                more = ("cached",) if self.cached or not d.held else ()
                 names = (*SIZES, *more, "computed", "now", *self.live(), "budget_left(e)", *d.work())
                 return f"observe other = {d.number(*names)};"
             case "growing":
@@ -205,7 +206,8 @@ class MemoryDraft:
         """A hold of one or several pools with any of its clauses."""
         d = self.d
         free = [pool for pool in d.pools if pool not in d.held]
-        taken = [d.one(*free)]
+        # Now and then a pool that a hold around this one takes, too.
+        taken = [d.one(*d.pools) if d.chance(6) else d.one(*free)]
         taken += [pool for pool in free if pool not in taken and d.chance(3)]
         binding, parts = "", []
         for pool in taken:
@@ -224,10 +226,9 @@ class MemoryDraft:
                 reuse = f" reuse (cost({every}, {d.one(*AMOUNTS, '0', 'budget_left(e)')}))"
         if d.chance(4):
             lease = f" lease {d.one(*taken)} ({d.one('1', '0.5', '3', '0', 'inf')})"
-        outer = self.cached
         self.cached = bool(cache)
         d.held += taken
         body = self.block(depth + 1)
         del d.held[-len(taken) :]
-        self.cached = outer
+        self.cached = False  # every admission sets it
         return f"hold {', '.join(parts)}{reuse}{binding} {{ {body} }}{cache}{lease}"
