@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from attrs import frozen
 
 from serq.check.complaints import Complaints
-from serq.check.readings import statement_readings, statements_in, statements_of
+from serq.check.readings import statements_in, statements_of
 from serq.diagnostics import Note
 from serq.ir.expr import Attr, Draw, Expr, Observable, Place, RegisterRead, Var, walk
 from serq.ir.pool import Pool
@@ -67,8 +67,6 @@ class HoldPaths:
                         self.block(inner, around)
 
     def statement(self, s: Statement, around: tuple[Hold, ...]) -> None:
-        if around and around[-1].cache is None:
-            self.check_cached(s, around[-1])
         match s:
             case Grow(place=place):
                 self.inside("grow", place, place, around)
@@ -100,14 +98,6 @@ class HoldPaths:
             self.complaints.missing("SQ0581", blame.at, verb=verb, pool=place.name, notes=notes)
         else:
             self.complaints.missing("SQ0580", blame.at, verb=verb, pool=place.name)
-
-    def check_cached(self, s: Statement, hold: Hold) -> None:
-        """`cached` says what the innermost hold found in the cache, if it looked."""
-        pools = ", ".join(f"`{part.place.name}`" for part in hold.parts)
-        for reading in statement_readings(s, {}):
-            for node in walk(reading.expr):
-                if isinstance(node, Attr) and node.name == "cached":
-                    self.complaints.missing("SQ0584", node.at, pools=pools)
 
     def hold(self, s: Hold) -> None:
         first = s.parts[0].at if s.parts else s.at

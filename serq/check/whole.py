@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from serq.check.cached import check_cached
 from serq.check.complaints import Complaints
 from serq.check.costs import check_costs
 from serq.check.counts import check_counts
@@ -54,6 +55,7 @@ def check_ir(program: Program, sink: Sink, complaints: Complaints | None = None)
         check_counts(program, said)
         check_paths(program, said)
         check_holds(program, said)
+        check_cached(program, said)
         check_costs(program, said)
         check_hidden(program, said)
         check_flows(program, said)

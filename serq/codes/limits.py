@@ -329,4 +329,10 @@ CODES: dict[str, Code] = {
         help="keep the member in an attribute: `set j = …;` before the hold",
         why="A preempted hold waits again, in the queue of the member that its index names then.",
     ),
+    "SQ0590": Code(
+        title="`cached` is read in a hold of {pools} after a hold of {inner} inside it",
+        help="keep it before the inner hold: `set found = cached;`",
+        why="Every admission sets `cached`. From the inner hold on it is what that one found, 0 if that one "
+        "has no `cache`.",
+    ),
 }

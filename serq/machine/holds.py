@@ -102,7 +102,7 @@ class Holds:
             for pool in waiting.pools:
                 pool.settle_tally()
                 consumed[pool] = pool.cache.consume(s, pool.round_down(reuse))
-            s.attributes[CACHED] = max(consumed.values())
+        s.attributes[CACHED] = max(consumed.values())
         for need in needs:
             need.pool.take(held, need, consumed[need.pool])
         # Until here its own prefix, if it is evicted, is that of a session that waits.

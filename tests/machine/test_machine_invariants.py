@@ -22,7 +22,7 @@ from serq.machine.sessions import Session
 from serq.machine.stages.engine import EngineMember
 from tests.support.build import engine, execute
 from tests.support.drafts import Draft, Draw
-from tests.support.memory import memory_samples
+from tests.support.memory import memory_samples, same_requests
 from tests.support.programs import Sample, Taste, samples
 from tests.support.schedules import engine_text
 
@@ -291,6 +291,28 @@ def test_two_schedules_meet_the_same_sessions(first: str, second: str) -> None:
     assert {k: v for k, v in follow_ups.items() if k in others} == {
         k: v for k, v in others.items() if k in follow_ups
     }
+
+
+@EXAMPLES
+@given(pair=same_requests())
+def test_two_schedules_meet_the_same_sessions_whatever_they_hold(pair: tuple[Sample, Sample]) -> None:
+    """Who waits, loses its memory or is rejected changes nothing of what the client asks for."""
+
+    def drawn(s: Sample) -> tuple[list[float], dict[Any, float]]:
+        try:
+            run = execute(serq.compile(source=s.source), s.horizon, seed=5)
+        except serq.ProgramError:
+            assume(False)
+        asked = {}
+        for name in ("length", "next"):
+            o = run.observes[name]
+            asked |= {(name, s, t): v for s, t, v in zip(o.sessions, o.turns, o.values, strict=True)}
+        return list(run.observes["born"].values), asked
+
+    (born, asked), (other_born, others) = drawn(pair[0]), drawn(pair[1])
+    if "arrive closed" not in pair[0].source:
+        assert born == other_born
+    assert {k: v for k, v in asked.items() if k in others} == {k: v for k, v in others.items() if k in asked}
 
 
 def test_another_seed_is_another_run() -> None:

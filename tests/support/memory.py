@@ -6,7 +6,7 @@ of two, so that two ways of running one program can be compared to the last digi
 
 from __future__ import annotations
 
-from attrs import define
+from attrs import define, evolve
 from hypothesis import strategies as st
 
 from tests.support.drafts import Draft, Draw, Names, Taste, reads
@@ -23,23 +23,42 @@ def memory_samples(draw: Draw, taste: Taste | None = None) -> Sample:
     return MemoryDraft(Draft(draw, taste or Taste())).sample()
 
 
+@st.composite
+def same_requests(draw: Draw) -> tuple[Sample, Sample]:
+    """One program about memory under two schedules; requests are drawn, and observed as they come."""
+    draft = MemoryDraft(Draft(draw, Taste()), drawn=True)
+    first = draft.sample()
+    other = engine_text(draft.d, "e", "gpu", places=draft.places)
+    assert first.source.count(draft.engine) == 1
+    return first, evolve(first, source=first.source.replace(draft.engine, other))
+
+
+INIT = "set a = serial - 3 * floor(serial / 3); set b = min(serial, 2);"
+DRAWN = "set a = floor(~uniform(0, 3)); set b = ~bernoulli(0.5); observe born = now; observe length = a + b;"
+
+
 @define
 class MemoryDraft:
     """A program about memory being drawn.
 
-    cached: whether the innermost hold around the statement being drawn has a `cache`.
+    cached: whether a statement in a hold may read `cached`: the hold has a `cache`, and no other hold comes
+    before the statement there. drawn: whether requests and the gaps between them are random. engine: the
+    text of the engine `e`; places: the capacity in it that is a pool.
     """
 
     d: Draft
     cached: bool = False
+    drawn: bool = False
+    engine: str = ""
+    places: str = ""
 
     def sample(self) -> Sample:
         d = self.d
         d.pools = ["kv", *(("p",) if d.chance() else ())]
         d.lines = ["z", *(("q",) if d.chance(3) else ())]
         d.engines = ["e"]
-        slots = f"slots cap {d.one('2', '3', '1')};" if d.chance() else ""
-        if slots:
+        self.places = f"slots cap {d.one('2', '3', '1')};" if d.chance() else ""
+        if self.places:
             d.pools.append("slots")
         shards = d.chance(5)
         if shards:
@@ -54,7 +73,7 @@ class MemoryDraft:
         )
         if "p" in d.pools:
             items.append(f"pool p {{ cap {d.one('3', '5', '2')}; {self.options('p')} }}")
-        if slots:
+        if self.places:
             items.append(f"pool slots on e {{ {self.options('slots')} }}")
         if shards:
             items.append(f"pool shard[2] {{ cap {d.one('4', '3')}; {self.options('shard')} }}")
@@ -65,8 +84,8 @@ class MemoryDraft:
         if d.chance(3):
             items.reverse()
         device = "device gpu { }" if where == "alone" else f"device gpu {{ kv cap {cap}; }}"
-        engine = engine_text(d, "e", "gpu", places=slots)
-        items = [device, engine, *items, self.workload()]
+        self.engine = engine_text(d, "e", "gpu", places=self.places)
+        items = [device, self.engine, *items, self.workload()]
         if d.chance(4):
             items[2:2] = self.second_engine()
         body = " ".join(self.statement(0) for _ in range(int(d.one("1", "2", "3"))))
@@ -136,15 +155,18 @@ class MemoryDraft:
     def workload(self) -> str:
         d = self.d
         count = d.draw(st.integers(1, d.taste.crowd))
-        arrive = d.one(f"batch({count})", f"renewal({d.one('1', '2', '0.75')})", f"closed({count})")
+        gaps = "~exp(1)" if self.drawn else d.one("1", "2", "0.75")
+        arrive = d.one(f"batch({count})", f"renewal({gaps})", f"closed({count})")
         session = d.one(
             "turn; run pause (cost(pause, 1)); turn; run pause (cost(pause, 0.5)); turn;",
             "turn; run pause (cost(pause, 1 + serial)); turn;",
             "run pause (cost(pause, 0.25 + b)); turn; turn;",
             "run pause (cost(pause, 0.5)); turn; branch (serial == 1) { end; } else { } turn;",
         )
-        init = "init { set t0 = now; set a = serial - 3 * floor(serial / 3); set b = min(serial, 2); }"
-        return f"stage pause : delay; workload {{ arrive {arrive}; {init} session {{ {session} }} }}"
+        blocks = f"init {{ set t0 = now; {DRAWN if self.drawn else INIT} }}"
+        if self.drawn:
+            blocks += " turn { set b = ~bernoulli(0.5); observe next = b; }"
+        return f"stage pause : delay; workload {{ arrive {arrive}; {blocks} session {{ {session} }} }}"
 
     # ------------------------------------------------------------ statements
 
@@ -164,7 +186,7 @@ class MemoryDraft:
             case "run":
                 return self.run()
             case "observe":
-                more = ("cached",) if self.cached else ()
+                more = ("cached",) if self.cached or not d.held else ()
                 names = (*SIZES, *more, "computed", "now", *self.live(), "budget_left(e)", *d.work())
                 return f"observe other = {d.number(*names)};"
             case "growing":
@@ -205,7 +227,8 @@ class MemoryDraft:
         """A hold of one or several pools with any of its clauses."""
         d = self.d
         free = [pool for pool in d.pools if pool not in d.held]
-        taken = [d.one(*free)]
+        # Now and then a pool that a hold around this one takes, too.
+        taken = [d.one(*d.pools) if d.chance(6) else d.one(*free)]
         taken += [pool for pool in free if pool not in taken and d.chance(3)]
         binding, parts = "", []
         for pool in taken:
@@ -224,10 +247,9 @@ class MemoryDraft:
                 reuse = f" reuse (cost({every}, {d.one(*AMOUNTS, '0', 'budget_left(e)')}))"
         if d.chance(4):
             lease = f" lease {d.one(*taken)} ({d.one('1', '0.5', '3', '0', 'inf')})"
-        outer = self.cached
         self.cached = bool(cache)
         d.held += taken
         body = self.block(depth + 1)
         del d.held[-len(taken) :]
-        self.cached = outer
+        self.cached = False  # every admission sets it
         return f"hold {', '.join(parts)}{reuse}{binding} {{ {body} }}{cache}{lease}"

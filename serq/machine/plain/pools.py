@@ -149,7 +149,7 @@ def admit(m: Machine, hold: Hold, asked: list[Need]) -> None:
             # A bound below 0, or not a number, lets nothing be reused.
             reuse = max(0.0, value(hold.statement.reuse, of_session(m, s)))
         consumed = [caches.consume(need.pool, s, need.pool.round_down(reuse)) for need in asked]
-        s.attributes["cached"] = max(consumed)
+    s.attributes["cached"] = max(consumed)
     for need, position in zip(asked, consumed, strict=True):
         part = Part(hold, need.pool, need.room, position)
         hold.parts.append(part)
