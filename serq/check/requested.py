@@ -159,7 +159,7 @@ def is_survey(e: tree.Aggregate) -> bool:
 def is_fresh(name: tree.Name, here: Standing, x: Expressions) -> bool:
     """Whether a loop or an aggregate may bind `name`; says so if not."""
     if name.text in SUPPLIED:
-        x.complaints.say("SQ0221", name.at, kind="loop's name", name=name.text)
+        x.complaints.say("SQ0221", name.at, kind="loop's variable", name=name.text)
         return False
     taken = x.names.meaning(name.text)
     if taken is None and (name.text in here.requests or name.text in here.names or name.text in here.bound):

@@ -145,10 +145,10 @@ CODES: dict[str, Code] = {
         why="The argument is written in the parameter's place: `place[0]` needs a name there, not a value.",
     ),
     "SQ0226": Code(
-        title="an aggregate cannot count with `{name}`: it is {what}",
+        title="a loop or an aggregate cannot bind `{name}`: it is {what}",
         help="choose a name that nothing else has, such as `j`",
-        why="An aggregate is written out with its name bound to 0, 1, 2, …; a name that means something "
-        "else already could be misread.",
+        why="Within it the name stands for 0, 1, 2, … or for one request after the other; a name that means "
+        "something else already could be misread.",
     ),
     "SQ0227": Code(
         title="no {kind} can be called `{name}`: every session has an attribute of that name",

@@ -48,7 +48,7 @@ def compile_program(engine: EngineMember, statements: Sequence[Statement]) -> Ca
 
 @define
 class ScheduleWriter:
-    """Writes the lines of one schedule. names: Python's names for what loops bind, by the program's."""
+    """Writes one engine's schedule as a Python function, line by line."""
 
     engine: EngineMember
     scope: RunScope = field(init=False)
