@@ -69,10 +69,12 @@ def try_iteration(m: Machine, e: Engine) -> None:
     else:
         _follow(m, e, schedule, {})
     m.forming = None
-    e.fruitless = not (e.batch or e.preempted)
-    if not e.fruitless:
+    if e.batch or e.preempted:
+        e.fruitless = False
         _start(m, e)
-    elif not e.admitted:
+        return
+    e.fruitless = has_work(e)
+    if not e.admitted:
         e.registers, e.tags = before, tags
 
 

@@ -298,7 +298,7 @@ def _record(m: Machine, verdicts: list[claims.Verdict]) -> RunRecord:
     for pool in m.all_pools():
         _look_at_waiting(m, pool)
     for e in m.engines():
-        e.tally.idle_with_work = e.under_way is None and e.fruitless and engines.has_work(e)
+        e.tally.idle_with_work = e.under_way is None and e.fruitless
     return RunRecord(
         horizon=m.settings.horizon,
         end=m.now,

@@ -166,7 +166,8 @@ class Engine:
     one. tags: by session and name, those that were set. progress: of a session whose run has ended, at
     what admission. newly: sessions admitted. passes: of loops. offer: the budget that a header reads, None
     outside of one. lost, returned: tokens of runs that were preempted, which nobody may have, or only the
-    next statement or run. fruitless: the last attempt started no iteration.
+    next statement or run. fruitless: the last attempt left work undone and started no
+    iteration.
     """
 
     rule: EngineRule

@@ -51,7 +51,7 @@ class EngineMember(StageMember):
     attention, present, served (tokens of earlier iterations), demand(), registers. left: budget not
     yet given; returned: more of it, for whoever comes next. each: the most one run may get. refused:
     a granule left a run without a token. watches: questions to each iteration. forming: a batch is
-    being formed now. fruitless: the last attempt started no iteration.
+    being formed now. fruitless: the last attempt left work undone and started no iteration.
     """
 
     is_engine = True
@@ -405,10 +405,12 @@ class EngineMember(StageMember):
             step()
         machine.forming = None
         self.forming = False
-        self.fruitless = not (self.tokens or self.preempted)
-        if not self.fruitless:
+        if self.tokens or self.preempted:
+            self.fruitless = False
             self._start()
-        elif not self.admitted:
+            return
+        self.fruitless = self.has_work()
+        if not self.admitted:
             self.registers[:] = before
             for session, tags in reversed(self._unset):
                 if tags is None:
@@ -481,7 +483,7 @@ class EngineMember(StageMember):
     def close(self) -> Any:
         if not self.idle:
             self._tally_iteration()
-        if self.idle and self.fruitless and self.has_work():
+        if self.idle and self.fruitless:
             self.tally.idle_with_work = True
         return super().close()
 
