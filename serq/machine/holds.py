@@ -214,7 +214,7 @@ class Holds:
         while not pool.has_room(units, part):
             victim = self.choose_victim(pool)
             if victim is None:
-                self.stall(part, units)
+                self.stall(part, units, at)
                 return True
             self.preempt(victim)
             if victim.held.session is s:
@@ -222,10 +222,10 @@ class Holds:
         pool.enlarge(part, units)
         return False
 
-    def stall(self, part: Part, units: float) -> None:
-        """A growth of `units` waits until it fits."""
+    def stall(self, part: Part, units: float, at: Span | None = None) -> None:
+        """A growth of `units` waits until it fits; at: the statement that asks for it."""
         session = part.held.session
-        session.growth = Growth(session, part, units)
+        session.growth = Growth(session, part, units, at)
         part.pool.growths.append(session.growth)
 
     def load(self, s: Session, pool: PoolMember, tokens: float, at: Span | None) -> None:

@@ -72,7 +72,7 @@ class Waiting:
     losses: the pools in which it was preempted, the last one last, and its position there then.
     """
 
-    __slots__ = ("asked", "code", "joined", "losses", "number", "pools", "session")
+    __slots__ = ("_lasting", "asked", "code", "joined", "losses", "number", "pools", "session")
 
     def __init__(
         self, session: Session, code: HoldCode, pools: list[PoolMember], number: int, now: float
@@ -84,16 +84,31 @@ class Waiting:
         self.joined = now
         self.asked = object()
         self.losses: dict[PoolMember, float] = {}
+        # Parts that cannot change while the hold waits: what is asked of them is read once.
+        self._lasting: list[Need | None] = [None] * len(pools)
 
     def needs(self) -> list[Need]:
         """The parts of the hold, as its header reads now, rounded up to blocks."""
-        s, code = self.session, self.code
-        found = []
-        for pool, units_of, reserve_of in zip(self.pools, code.units, code.reserves, strict=True):
-            units = self._amount(pool, units_of(s))
-            reserve = 0.0 if reserve_of is None else self._amount(pool, reserve_of(s))
-            found.append(Need(pool, pool.round_up(units), pool.round_up(reserve), max(units, reserve)))
-        return found
+        return [need or self._read(k) for k, need in enumerate(self._lasting)]
+
+    def is_short(self) -> bool:
+        """Whether a part that cannot change has no room; then the others need not be read."""
+        return any(need is not None and not need.pool.has_room(need.room) for need in self._lasting)
+
+    def ask_again(self) -> None:
+        """The hold joins a queue: everything in its header may have changed since."""
+        self._lasting = [None] * len(self.pools)
+
+    def _read(self, k: int) -> Need:
+        s, code, pool = self.session, self.code, self.pools[k]
+        reserve_of = code.reserves[k]
+        units = self._amount(pool, code.units[k](s))
+        reserve = 0.0 if reserve_of is None else self._amount(pool, reserve_of(s))
+        need = Need(pool, pool.round_up(units), pool.round_up(reserve), max(units, reserve))
+        units_last, reserve_lasts = code.judged[k]
+        if units_last and (reserve_of is None or reserve_lasts):
+            self._lasting[k] = need
+        return need
 
     def _amount(self, pool: PoolMember, units: float) -> float:
         """What a part asks for, if it is a number of units."""
@@ -156,14 +171,18 @@ class SpillCode:
 
 
 class Growth:
-    """A growth that waits for room: of a `grow`, or of a run at an engine, which gets no tokens then."""
+    """A growth that waits for room: of a `grow`, or of a run at an engine, which gets no tokens then.
 
-    __slots__ = ("part", "session", "units")
+    at: the `grow`, or the hold whose run it is.
+    """
 
-    def __init__(self, session: Session, part: Part, units: float) -> None:
+    __slots__ = ("at", "part", "session", "units")
+
+    def __init__(self, session: Session, part: Part, units: float, at: Span | None) -> None:
         self.session = session
         self.part = part
         self.units = units
+        self.at = at or part.held.code.statement.at
 
 
 class PoolMember:
@@ -246,6 +265,7 @@ class PoolMember:
 
     def enqueue(self, waiting: Waiting, at_head: bool = False) -> None:
         self.settle_tally()
+        waiting.ask_again()
         if at_head:
             self.returned.appendleft(waiting)
         else:

@@ -28,7 +28,8 @@ SHOWN = 5
 def find_waits(holds: Holds) -> list[Wait]:
     """The sessions that can never go on, at the end of a run; at most `SHOWN` of each kind."""
     found: list[Wait] = []
-    for kind in (iter(holds.rejections), over_asks(holds), cycles(holds), stuck_holds(holds)):
+    growths = over_growths(holds)
+    for kind in (iter(holds.rejections), over_asks(holds), growths, cycles(holds), stuck_holds(holds)):
         found += [wait for _, wait in zip(range(SHOWN), kind, strict=False)]
     return found
 
@@ -43,6 +44,15 @@ def over_asks(holds: Holds) -> Iterator[Wait]:
                 yield Wait("over", (head.session.serial,), (need.pool.label,), (place,), need.asked)
 
 
+def over_growths(holds: Holds) -> Iterator[Wait]:
+    """Holds that wait to grow beyond what their pool can ever give."""
+    for pool in holds.pools:
+        for growth in pool.growths:
+            need = growth.part.units + growth.units
+            if need > pool.cap:
+                yield Wait("over", (growth.session.serial,), (pool.label,), (growth.at,), need)
+
+
 def stuck_holds(holds: Holds) -> Iterator[Wait]:
     """Sessions that lost a hold again without having come further."""
     for pool in holds.pools:
@@ -52,7 +62,10 @@ def stuck_holds(holds: Holds) -> Iterator[Wait]:
 
 def cycles(holds: Holds) -> Iterator[Wait]:
     """Sessions that wait for units which only sessions of the same kind can give back."""
-    blocked = {s: blockers(s, pool) for pool in holds.pools for s in waiting_at(pool)}
+    never = {wait.sessions[0] for wait in over_growths(holds)}
+    blocked = {
+        s: blockers(s, pool) for pool in holds.pools for s in waiting_at(pool) if s.serial not in never
+    }
     pools = {s: pool for pool in holds.pools for s in waiting_at(pool)}
     # Whoever waits for somebody that can still go on, can go on; the others are left.
     free = list(blocked)
@@ -115,4 +128,4 @@ def place_of(s: Session) -> Span | None:
     """The statement at which a session waits."""
     if s.waiting is not None:
         return s.waiting.code.statement.at
-    return None if s.growth is None else s.growth.part.held.code.statement.at
+    return None if s.growth is None else s.growth.at

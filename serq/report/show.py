@@ -174,7 +174,8 @@ def _wait_note(wait: WaitRow) -> str:
     if wait.kind == "lease":
         return f"wait: {who[0]} waits for pool {pool}, which its own lease keeps for ever{at}"
     if len(who) == 1:
-        return f"wait: {who[0]} waits for pool {pool}, all of which it holds itself{at}"
+        held = f"while it holds units of it, and nobody there can give any back{at}"
+        return f"wait: {who[0]} waits for room in pool {pool} {held}"
     links = [
         f"{s} for pool {p}, held by {t}" for s, p, t in zip(who, wait.pools, who[1:] + who[:1], strict=True)
     ]

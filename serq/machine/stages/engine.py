@@ -550,6 +550,8 @@ class EngineMember(StageMember):
                 self.residents.serve(run)
 
     def _admit_hold(self, waiting: Waiting, offer: float) -> list[Run] | None:
+        if waiting.is_short():
+            return None
         self._offer = offer
         needs = waiting.needs()
         self._offer = None
