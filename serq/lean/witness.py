@@ -23,8 +23,9 @@ MOST_STATES = 15_000
 """States that are looked at for one claim."""
 
 MOST_SESSIONS = 60
-CHUNK = 50
-"""Steps between two states that are written out."""
+CHUNK = 150
+"""Runs at the engine, and one for each step, between two states that are written out; with much more
+Lean's kernel runs out of stack."""
 
 
 @frozen
@@ -109,8 +110,12 @@ def _walk(
 
 
 def _stops(states: list[State]) -> tuple[tuple[int, State], ...]:
-    last = len(states) - 1
-    places = [*range(CHUNK, last, CHUNK), last]
+    last, places, work = len(states) - 1, [], 0
+    for k, s in enumerate(states):
+        work += 1 + len(s.runs)
+        if k == last or (k and work > CHUNK):
+            places.append(k)
+            work = 0
     return tuple((b - a, states[b]) for a, b in zip([0, *places], places, strict=False))
 
 
