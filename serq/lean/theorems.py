@@ -176,6 +176,7 @@ class Theorems:
         if self.any_times:
             program = program.replace(" ticks)", " 1)")
         lines = [
+            *(["set_option maxHeartbeats 4000000 in"] if len(witness.stops) > 3 else []),
             doc_comment(words),
             f"theorem {lean_name(stated.claim.name)} : {'¬ ' if refutes else ''}{claim} := by",
             *([] if not self.any_times else ["  intro h", "  have h := h 1 (by decide)", "  revert h"]

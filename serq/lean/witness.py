@@ -16,7 +16,7 @@ from serq.lean.steps import Iteration, Phases, Run, Sessions, State, Stepper
 FEW_STEPS, MOST_STEPS = 60, 1500
 """Steps of one run that are looked at, first and then."""
 
-MOST_WORK = 10_000
+MOST_WORK = 4_000
 """Runs at the engine, added up over the steps of one run: Lean has to go through them all."""
 
 MOST_STATES = 15_000
