@@ -129,10 +129,12 @@ def _with_rates(summary: TraceSummary, grouped: Grouped, trace: TraceFile) -> Tr
     from attrs import evolve
 
     times = grouped.columns[TIME] * UNITS[trace.request_unit or "s"]
-    times -= times[0]
+    with np.errstate(over="ignore"):
+        times -= times[0]
     span = float(times[-1])
-    if span <= 0:
-        return evolve(summary, span=0.0)
+    if not 0 < span < np.inf:
+        # All at once, or further apart than a number can tell.
+        return evolve(summary, span=0.0 if span <= 0 else None)
     counts, edges = np.histogram(times, bins=RATE_BINS, range=(0.0, span))
     return evolve(
         summary,

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -19,6 +20,8 @@ from tests.conformance.test_cases import differences
 from tests.support.memory import memory_samples
 from tests.support.peer import Peer
 from tests.support.programs import Sample, Taste, samples
+
+CONVERSATIONS = Path(__file__).parents[1] / "bench" / "programs" / "prefix_cache.sq"
 
 Answer = dict[str, Any] | None
 """A report; None: the run could not go on."""
@@ -102,3 +105,14 @@ def test_many_random_programs_about_memory_give_the_reports_of_the_reference(pee
 @given(s=memory_samples(Taste(whole=True, phased=True, crowd=12)))
 def test_memory_in_classes_gives_the_reports_of_the_reference(peer: Peer, s: Sample) -> None:
     check(peer, s)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("memory", ["100000", "60000"])
+def test_three_thousand_conversations_give_the_report_of_the_reference(peer: Peer, memory: str) -> None:
+    """A prefix cache in blocks, 64 slots, about 60 requests running; with less memory, preemptions."""
+    source = CONVERSATIONS.read_text(encoding="utf-8").replace('"memory", 100000', f'"memory", {memory}')
+    s = Sample(source, horizon=900.0)
+    want = peer.ask(s, seconds=120.0)
+    assert want.kind not in ("refused", "lost")
+    assert list(differences(want.report, ours(s), "report")) == []

@@ -40,6 +40,20 @@ LEASE = """fn main() {
 }
 """
 
+GROWS_TOO_FAR = """
+fn main() {
+  pool kv { cap 4; }
+  stage work : delay;
+  workload { arrive batch(1); }
+  server {
+    hold kv (cost(kv, 2)) {
+      run work (cost(work, 1));
+      grow kv (cost(kv, 3));
+    }
+  }
+}
+"""
+
 LIVELOCK = """fn main() {
   device gpu { kv cap 6; }
   engine llm on gpu {
@@ -78,6 +92,7 @@ AT_ONE_INSTANT = """fn main() {
     [
         ("rejected", REJECTED, "rejected", "<program>:6:5"),
         ("never_fits", NEVER_FITS, "over", "<program>:6:5"),
+        ("grows_too_far", GROWS_TOO_FAR, "over", "<program>:9:7"),
         ("lease_of_its_own", LEASE, "lease", "<program>:6:5"),
         ("livelock", LIVELOCK, "stuck", "<program>:11:5"),
     ],

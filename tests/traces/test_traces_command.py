@@ -187,3 +187,13 @@ def test_without_matplotlib_the_extra_is_named(
     monkeypatch.setitem(sys.modules, "matplotlib.backends.backend_agg", None)
     assert run_command(["trace", "show", str(azure), "--plot", "out.png"]) == 2
     assert "pip install 'serq[plot]'" in capsys.readouterr().err
+
+
+def test_times_further_apart_than_a_number_can_tell_have_no_rate(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "far.csv"
+    path.write_text("Timestamp,Request tokens,Response tokens\n0,5,2\n1e308,5,2\n-1e308,3,3\n")
+    assert run_command(["trace", "show", str(path)]) == 0
+    shown = capsys.readouterr().out
+    assert "turns     3" in shown and "per second" not in shown

@@ -131,26 +131,34 @@ class ClassedRuns:
 
         Where nobody looks in between, they get it together.
         """
-        needs = []
+        first = growing[0].part
+        assert first is not None
+        pool, tick = first.pool, segment.tick
+        together, block = len(growing) > 1 and pool.is_simple, pool.block
+        needs, more = [], 0.0
         for run in growing:
             part = run.part
             assert part is not None
-            needs.append(part.pool.round_up(segment.tick + run.shift + 1.0) - part.units)
-        pool = growing[0].part.pool if growing[0].part is not None else None
-        more = sum(needs, 0.0)
-        together = len(growing) > 1 and pool is not None and pool.is_simple and pool.used + more <= pool.cap
-        if together and pool is not None and all(r.part is not None and r.part.pool is pool for r in growing):
+            together = together and part.pool is pool
+            position = tick + run.shift
+            # A hold that is full to its last block needs one more.
+            full = block is not None and position == part.units and part.pool is pool
+            need = block if full and block is not None else part.pool.round_up(position + 1.0) - part.units
+            needs.append(need)
+            more += need
+        if together and pool.used + more <= pool.cap:
             pool.settle_tally()
             pool.make_room(more)
             pool.used += more
+            here = pool is self.engine.memory
             for run, need in zip(growing, needs, strict=True):
                 assert run.part is not None
                 run.part.units += need
                 segment.await_growth(run)
-            if pool is self.engine.memory:
-                segment.memory += more
-                for run, need in zip(growing, needs, strict=True):
+                if here:
                     run.memory += need
+            if here:
+                segment.memory += more
             return True
         for run, need in zip(growing, needs, strict=True):
             if not self._make_memory(run, need):
