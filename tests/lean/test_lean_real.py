@@ -38,6 +38,7 @@ def test_the_whole_package() -> None:
     assert time.monotonic() - began < 600
 
 
+@pytest.mark.long
 def test_files_that_stand_alone(lean: Lean) -> None:
     """With the text of the package in them, and nothing to import."""
     lean.accepts({"Stated": serq.emit_lean(SARATHI), "Proven": serq.emit_lean(FASTERTRANSFORMER, prove=True)})
@@ -57,9 +58,11 @@ def random_file(seeds: range, rows: int = 12) -> str:
     return evaluation(parts)
 
 
-@pytest.mark.parametrize("first", range(0, 200, 50))
+@pytest.mark.parametrize(
+    "first", [0, *(pytest.param(first, marks=pytest.mark.long) for first in range(10, 200, 10))]
+)
 def test_the_model_goes_through_the_iterations_of_random_programs(lean: Lean, first: int) -> None:
-    lean.accepts({f"Random{first}": random_file(range(first, first + 50))})
+    lean.accepts({f"Random{first}": random_file(range(first, first + 10))})
 
 
 def test_a_model_that_is_broken_is_found_out(tmp_path: Path) -> None:
@@ -68,7 +71,7 @@ def test_a_model_that_is_broken_is_found_out(tmp_path: Path) -> None:
     swapped = model.replace("[if r.decoding then 0 else 1]", "[if r.decoding then 1 else 0]")
     assert swapped != model
     (tmp_path / "Serq" / "Model.lean").write_text(swapped, encoding="utf-8")
-    code, said = broken.verdicts({"Random": random_file(range(50))})
+    code, said = broken.verdicts({"Random": random_file(range(10))})
     assert code == 1
     assert re.search(r"Random\.lean:\d+:\d+: error", said) and "Serq/Schemes.lean: ok" in said
 

@@ -19,6 +19,7 @@ LENGTHS = {0.5: (4_000, 100), 0.8: (30_000, 500), 0.95: (80_000, 2_500)}
 
 
 @pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("load", LENGTHS)
 def test_the_interval_over_seeds_covers_the_mean_number(load: float) -> None:
     """In 93 to 97 % of the repetitions of all services; those of one alone vary by 1.5 % by chance."""

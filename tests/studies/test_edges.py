@@ -24,6 +24,7 @@ def verdicts(engine: str, load: float, times: int) -> set[str]:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("engine", "load", "verdict"),
     [
@@ -38,6 +39,7 @@ def test_the_verdict_is_the_same_for_twenty_seeds(engine: str, load: float, verd
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_the_edge_of_a_work_conserving_engine_is_at_the_bound() -> None:
     edge = serq.find_edge(
         ENGINES / "sarathi.sq", parameter="load", low=0.8, high=1.2, resolution=0.02, jobs=2
@@ -48,6 +50,7 @@ def test_the_edge_of_a_work_conserving_engine_is_at_the_bound() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_the_edge_of_an_engine_that_wastes_its_batches_is_far_below() -> None:
     edge = serq.find_edge(
         ENGINES / "fastertransformer.sq", parameter="load", low=0.002, high=0.05, resolution=0.1, jobs=2
