@@ -167,8 +167,6 @@ class References:
             if pool.spill is not None:
                 self.known("pool", pool.spill.tier, self.pools, pool.spill.at)
                 self.known("stage", pool.spill.via, self.stages, pool.spill.at)
-                if pool.spill.via in self.engines:
-                    self.complaints.say("SQ0282", pool.spill.at, name=pool.spill.via)
         if program.share is not None:
             self.word("sharing rule", program.share, program.share in ("maxmin", "bottleneck"), None)
         for attribute in program.attributes:

@@ -261,7 +261,4 @@ def lower_spill(option: tree.SpillOption, here: Standing, x: Expressions) -> Spi
     work, condition = x.plain(option.work, here), x.plain(option.condition, here)
     if tier is None or via is None:
         return None
-    if via.kind == "engine":
-        x.complaints.say("SQ0282", option.via.at, name=via.name)
-        return None
     return Spill(tier.name, via.name, work, condition, at=option.at)

@@ -169,6 +169,12 @@ CODES: dict[str, Code] = {
         why="Without samples there is nothing to draw from.",
         example=RUN,
     ),
+    "SQ0633": Code(
+        title="`{name}` is an engine: it computes tokens and carries no evicted prefixes ({when})",
+        help="name a stage: `stage link : fifo;` and `spill … via link (size / 8) …`",
+        why="What is evicted is carried in a time of its own; an engine serves requests in iterations.",
+        example=RUN,
+    ),
     "SQ0631": Code(
         title="the session lost this hold of pool `{name}` and got it again without end ({when})",
         help="sessions take the units from each other: give pool `{name}` more of them, hold or grow less, "

@@ -381,11 +381,6 @@ CODES: dict[str, Code] = {
         help="say who comes: `workload {{ arrive poisson(1); }}`",
         why="Nobody would ever come.",
     ),
-    "SQ0282": Code(
-        title="`{name}` is an engine: it computes tokens and carries no evicted prefixes",
-        help="name a stage: `stage link : fifo;` and `spill … via link (size / 8) …`",
-        why="What is evicted is carried in a time of its own; an engine serves requests in iterations.",
-    ),
     # ------------------------------------------------------------ programs from elsewhere
     "SQ0280": Code(
         title="the program does not declare the {kind} `{name}` that it names",

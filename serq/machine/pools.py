@@ -1,5 +1,7 @@
 """Pools: units that sessions hold, and the queues of the holds that wait for them.
 
+It is one file: what a pool is, and everything that is done to its units.
+
 A hold waits in the queue of its first pool. Only the head is tried; if it does not fit, everybody
 behind it waits (semantics, section 5).
 """
@@ -348,6 +350,9 @@ class PoolMember:
         work = spill.work(piece)
         spill.tier.receive(piece)
         if work > 0:
+            if spill.via.is_engine:
+                option = self.pool.spill
+                self.machine.fail("SQ0633", None if option is None else option.at, name=spill.via.name)
             spill.via.join(None, None, work, None)
 
     def receive(self, piece: Entry) -> None:

@@ -88,5 +88,6 @@ def _spill(m: Machine, pool: Pool, piece: Entry) -> None:
     units = piece.units + (entry.units if entry else 0.0)
     tier.entries.append(evolve(piece, units=units, released=m.now, number=m.take_number()))
     if work > 0:
-        assert isinstance(stage, Line)
+        if not isinstance(stage, Line):
+            m.fail("SQ0633", spill.at, name=spill.via)
         lines.join(m, stage, None, work)
