@@ -119,8 +119,14 @@ def test_what_must_hold_of_random_instances() -> None:
     assert sum(check_instance(seed) for seed in range(25)) > 0
 
 
+def blocks(first: int, end: int, size: int) -> list[Any]:
+    """The first seeds of blocks of instances; all but three take many minutes together."""
+    starts = range(first, end, size)
+    return [*starts[:3], *(pytest.param(start, marks=pytest.mark.long) for start in starts[3:])]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("block", range(25, 2_000, 75))
+@pytest.mark.parametrize("block", blocks(25, 2_000, 75))
 def test_what_must_hold_of_many_random_instances(block: int) -> None:
     for seed in range(block, min(block + 75, 2_000)):
         check_instance(seed)
@@ -150,7 +156,7 @@ def test_the_programs_follow_the_description(seed: int) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("block", range(20, 1_000, 70))
+@pytest.mark.parametrize("block", blocks(20, 1_000, 70))
 def test_the_programs_follow_the_description_on_many_instances(block: int) -> None:
     for seed in range(block, min(block + 70, 1_000)):
         check_schedules(seed)
