@@ -100,6 +100,7 @@ def test_a_closed_population() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("work", "rate", "expected"), [("~exp(1)", 0.3, 1 / 0.7), ("~uniform(0, 2)", 0.2, 7 / 6)]
 )
@@ -113,7 +114,7 @@ def test_the_interval_covers_the_mean_as_often_as_it_says(work: str, rate: float
     compiled = serq.compile(source=source)
     covered = 0
     for seed in range(1, 401):
-        response = serq.run(compiled, horizon=10_000, warmup=200, seed=seed).observes["response"]
+        response = serq.run(compiled, horizon=20_000, warmup=200, seed=seed).observes["response"]
         assert response.mean is not None and response.ci is not None
         covered += abs(response.mean - expected) <= response.ci
     assert 372 <= covered <= 388

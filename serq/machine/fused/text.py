@@ -257,6 +257,7 @@ else:
 LINE_UP_DECODE = """
 decoding += 1
 n = int(w)
+<late comer>
 p = <rank of decode>
 k = len(segs)
 while k:

@@ -419,11 +419,13 @@ class LoopWriter:
         return "\n".join(lines)
 
     def _line_up(self, decode: bool, forming: bool) -> str:
-        ranks = self.ranks
+        ranks, order = self.ranks, self.fused.order
         if decode:
             return fill(
                 text.LINE_UP_DECODE,
                 served_already="mark[g] == iteration" if forming else "False",
+                # The ranks of those served in this iteration have fallen already, its own has not.
+                late_comer="if decoders:\n    return False" if forming and order.remaining else "pass",
                 rank_of_decode=ranks.decode,
                 rank_of_j=ranks.member,
                 entry=ranks.entry,
