@@ -97,3 +97,21 @@ def test_claims_over_strides_are_answered_as_by_the_plain_machine(s: Sample) -> 
     assume(found is not None)
     assert found is not None
     assert found.outcomes == run_plain(compiled, asked).outcomes
+
+
+BUILT_IN = """fn main() {
+  device gpu { }
+  engine e on gpu { tokens cap 8; schedule { advance running; } execute (1); }
+  workload { arrive renewal(3); init { set new = 5; set out = 2; set think = 7; } }
+  server {
+    run e prefill (cost(e, new));
+    run e decode (cost(e, out));
+    observe read = new * 100 + out * 10 + think + forced;
+  }
+}"""
+
+
+def test_attributes_with_a_meaning_of_their_own_are_kept_apart() -> None:
+    compiled = serq.compile(source=BUILT_IN)
+    assert check(compiled, Settings(3_000.0))
+    assert set(serq.run(compiled, horizon=3_000).observes["read"].samples) == {527.0}

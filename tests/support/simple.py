@@ -55,7 +55,7 @@ def simple_samples(draw: Draw) -> Sample:
     length = ("4 * (1 + serial - 3 * floor(serial / 3))", "30", "12 - min(serial, 12)", "1", "17", "0")
     drawn = ("floor(~exp(20))", "1 + floor(~uniform(0, 40))") if d.taste.random else ()
     init = f"init {{ set t0 = now; set a = {d.one(*length, *drawn)}; set b = {d.one(*length, *drawn)}; }}"
-    turn = d.one("", "", "turn { set c = turn_no; }")
+    turn = d.one("", "", "turn { set c = turn_no; }", "turn { set new = 3 + serial; set out = 9; }")
     runs = d.one(
         "run e prefill (cost(e, a)); run e decode (cost(e, b));",
         "run e prefill (cost(e, a)); run e decode (cost(e, b));",
@@ -65,6 +65,8 @@ def simple_samples(draw: Draw) -> Sample:
         "branch (a > b) { set x = 9; } else { set x = b; }"
         " run e prefill (cost(e, a)); run e decode (cost(e, x));",
     )
+    if "new" in turn:
+        runs = d.one(runs, "run e prefill (cost(e, new)); run e decode (cost(e, out + cached));")
     if slots:
         size = d.one("1", "1", "1 + serial - 2 * floor(serial / 2)")
         runs = f"hold slots (cost(slots, {size})) {{ {runs} }}"

@@ -48,7 +48,8 @@ class Fused:
     """A program of the fragment.
 
     steps: what a session does in its only turn, in order, holds flattened. each: the most tokens one
-    run gets. order: what the schedule serves runs by. steady: two iterations in a row are the same
+    run gets. attributes: those that a session sets; any other reads 0 but for `serial` and `turn_no`.
+    order: what the schedule serves runs by. steady: two iterations in a row are the same
     unless something has happened between them.
     """
 
@@ -57,6 +58,7 @@ class Fused:
     pool: Pool | None
     steps: tuple[Statement | Leave, ...]
     turn: Block
+    attributes: tuple[str, ...]
     each: float
     order: Order
     steady: bool
@@ -103,11 +105,11 @@ def _find(program: Program) -> Fused:
     only = (s.only for s in statements if isinstance(s, Advance | Admit) and s.only is not None)
     if order is None or any(tells_apart(e) for e in only):
         raise _Outside("the schedule orders runs as the loop cannot")
-    _need(not any(isinstance(s, Branch) and _has(s, Run) for s in program.server), "a run under a branch")
     for e in expressions(program, engine, steps):
         _readable(e)
     steady = _is_steady(program, engine, statements)
-    return Fused(program, engine, pool, steps, workload.turn, limit, order, steady)
+    attributes = tuple(dict.fromkeys(_set_in((*workload.init, *workload.turn, *steps))))
+    return Fused(program, engine, pool, steps, workload.turn, attributes, limit, order, steady)
 
 
 def _need(given: bool, otherwise: str) -> None:
@@ -115,10 +117,14 @@ def _need(given: bool, otherwise: str) -> None:
         raise _Outside(otherwise)
 
 
-def _has(s: Statement, *kinds: type) -> bool:
-    from serq.ir.server import blocks_of
-
-    return isinstance(s, kinds) or any(_has(inner, *kinds) for b in blocks_of(s) for inner in b)
+def _set_in(block: Iterable[Statement | Leave]) -> Iterator[str]:
+    """The attributes that statements assign; some have a meaning of their own, as `new` and `out`."""
+    for s in block:
+        match s:
+            case Set(attribute=name):
+                yield name
+            case Branch(then=then, otherwise=otherwise):
+                yield from _set_in((*then, *otherwise))
 
 
 def _slots(program: Program, engine: Engine) -> Pool | None:

@@ -102,7 +102,8 @@ class LoopScope:
             return "float(serial[i])"
         if name == "turn_no":
             return self.turn
-        return f"{attribute(self.fused, name)}[i]"
+        # What is never set stays as it began.
+        return f"{attribute(self.fused, name)}[i]" if name in self.fused.attributes else "0.0"
 
     def variable(self, name: str) -> str:
         return "now" if name == "now" else self.variables[name]
@@ -140,8 +141,7 @@ class LoopScope:
 
 def attribute(fused: Fused, name: str) -> str:
     """The list that holds a session attribute; the names of a program may be Python's own words."""
-    names = [a.name for a in fused.program.attributes]
-    return f"attribute{names.index(name)}" if name in names else "nothing"
+    return f"attribute{fused.attributes.index(name)}"
 
 
 class LoopWriter:
@@ -238,8 +238,8 @@ class LoopWriter:
             "segment_of", "served_in", "started_at", "first_token", "last_token",
             "token_count", "decoded", "known", "units", "asked_at", "admission", "draws",
         ]  # fmt: skip
-        names = [f"attribute{k}" for k in range(len(fused.program.attributes))]
-        names += ["draws", "nothing", *(["early"] if fused.order.early else [])]
+        names = [f"attribute{k}" for k in range(len(fused.attributes))]
+        names += ["draws", *(["early"] if fused.order.early else [])]
         lines += [f"{name} = []" for name in names]
         lines.append(f"columns = ({', '.join(dict.fromkeys(columns + names))},)")
         series = ["ttft", "tpot", "response"] + [f"observe{k}" for k in range(len(fused.program.observes))]
@@ -297,7 +297,7 @@ class LoopWriter:
         if not self.cycles:
             return "pass"
         fused, parts = self.fused, [cycle.ROW]
-        attributes = [a.name for a in fused.program.attributes]
+        attributes = fused.attributes
         own = [f"attribute{k}[i]" + (" - now" if a in self.times else "") for k, a in enumerate(attributes)]
         if fused.pool is not None:
             own += ["units[i]", "asked_at[i] - now"]
@@ -342,8 +342,7 @@ class LoopWriter:
 
     def _create(self) -> str:
         fused, workload = self.fused, self.fused.program.workload
-        lines = [f"attribute{k}[i] = 0.0" for k in range(len(fused.program.attributes))]
-        lines.append("nothing[i] = 0.0")
+        lines = [f"attribute{k}[i] = 0.0" for k in range(len(fused.attributes))]
         if any(isinstance(node, Draw) for node in _nodes(fused.steps)):
             lines.append('draws[i] = Stream(seed, "session", serial[i])')
         init = workload.init if workload else ()
