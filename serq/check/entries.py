@@ -18,7 +18,7 @@ from serq.check.relations import Relation
 from serq.check.resolve import LARGEST
 from serq.check.show import count
 from serq.check.stations import Station, is_tier
-from serq.check.trees import FIELDS, changed, draws, nothing, nothing_runs, rebuild
+from serq.check.trees import changed, draws, nothing, nothing_runs, rebuild
 from serq.diagnostics import Note
 from serq.source import Span
 from serq.syntax import tree
@@ -125,8 +125,8 @@ class EntryWriter:
             new = used_at(node, scope.use)
         elif isinstance(node, tree.Reference):
             new = self.reference(node, scope)
-        elif type(node) in FIELDS:
-            parts = {n: self.rewrite(getattr(node, n), scope) for n in FIELDS[type(node)]}
+        elif isinstance(node, tree.Node):
+            parts = {n: self.rewrite(getattr(node, n), scope) for n in node.__match_args__}
             self.rename(node, parts, scope)
             new = type(node)(**parts)
         return new  # type: ignore[no-any-return]

@@ -17,7 +17,6 @@ from serq.check.expressions import DEEPEST
 from serq.check.resolve import LARGEST
 from serq.check.show import count
 from serq.check.trees import (
-    FIELDS,
     assigned,
     draws,
     is_bare,
@@ -264,7 +263,7 @@ class Expander:
             return tuple(self.copy(part, bindings, use) for part in node)  # type: ignore[return-value]
         if isinstance(node, Span):
             return used_at(node, use)  # type: ignore[return-value]
-        if type(node) not in FIELDS:
+        if not isinstance(node, tree.Node):
             return node
         self.written += 1
         if self.written > LARGEST:
@@ -274,7 +273,7 @@ class Expander:
             return self.copy_reference(node, bindings, use)  # type: ignore[return-value]
         if isinstance(node, tree.CostRecord):
             return self.copy_record(node, bindings, use)  # type: ignore[return-value]
-        parts = {name: self.copy(getattr(node, name), bindings, use) for name in FIELDS[type(node)]}
+        parts = {name: self.copy(getattr(node, name), bindings, use) for name in node.__match_args__}
         return type(node)(**parts)
 
     def copy_reference(self, node: tree.Reference, bindings: Mapping[str, tree.Expr], use: Span) -> tree.Expr:
@@ -315,10 +314,10 @@ class Expander:
         if isinstance(node, tuple):
             parts = [self.measure(part) for part in node]
             return max((d for d, _ in parts), default=0), sum(n for _, n in parts)
-        if type(node) not in FIELDS:
+        if not isinstance(node, tree.Node):
             return 0, 0
         known = self._measures.get(node)
         if known is None:
-            depth, size = self.measure(tuple(getattr(node, n) for n in FIELDS[type(node)]))
+            depth, size = self.measure(tuple(getattr(node, n) for n in node.__match_args__))
             known = self._measures[node] = depth + 1, size + 1
         return known

@@ -22,7 +22,7 @@ from serq.check.expand import Body, Expander
 from serq.check.places import word_before
 from serq.check.schedules import find_givers
 from serq.check.show import count
-from serq.check.trees import FIELDS, draws, nothing_runs, rebuild, shape
+from serq.check.trees import draws, nothing_runs, rebuild, shape
 from serq.check.words import SUPPLIED
 from serq.diagnostics import Note
 from serq.ir.moments import OBSERVABLES
@@ -194,8 +194,8 @@ def free_names(node: Any, bound: frozenset[str]) -> Iterator[tree.Reference]:
                 yield from free_names(part, bound)
         case tree.Reference():
             pass
-        case _:
-            for field in FIELDS.get(type(node), ()):
+        case tree.Node():
+            for field in node.__match_args__:
                 yield from free_names(getattr(node, field), bound)
 
 

@@ -5,23 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
-import attrs
-
 from serq.ir.moments import OBSERVABLES
 from serq.source import Span
 from serq.syntax import tree
 
 T = TypeVar("T")
+N = TypeVar("N", bound=tree.Node)
 
 NOWHERE = ""
 """The name of something about which a complaint was already made."""
-
-FIELDS: dict[type, tuple[str, ...]] = {
-    cls: tuple(f.name for f in attrs.fields(cls))
-    for cls in vars(tree).values()
-    if isinstance(cls, type) and attrs.has(cls) and cls.__module__ == tree.__name__
-}
-"""The fields of every class of the tree, its place included."""
 
 
 def rebuild(node: T, change: Callable[[Any], Any]) -> T:
@@ -30,12 +22,11 @@ def rebuild(node: T, change: Callable[[Any], Any]) -> T:
         changed_parts = tuple(change(part) for part in node)
         same = all(a is b for a, b in zip(node, changed_parts, strict=True))
         return node if same else changed_parts  # type: ignore[return-value]
-    names = FIELDS.get(type(node))
-    if names is None:
+    if not isinstance(node, tree.Node):
         return node
     parts = {}
     same = True
-    for name in names:
+    for name in node.__match_args__:
         part = getattr(node, name)
         new = part if name == "at" else change(part)
         same = same and new is part
@@ -43,9 +34,9 @@ def rebuild(node: T, change: Callable[[Any], Any]) -> T:
     return node if same else type(node)(**parts)
 
 
-def changed(node: T, **parts: Any) -> T:
+def changed(node: N, **parts: Any) -> N:
     """A copy of a node with some parts replaced."""
-    return type(node)(**{n: parts.get(n, getattr(node, n)) for n in FIELDS[type(node)]})
+    return type(node)(**{n: parts.get(n, getattr(node, n)) for n in node.__match_args__})
 
 
 def walk(node: Any) -> Iterator[Any]:
@@ -55,18 +46,18 @@ def walk(node: Any) -> Iterator[Any]:
         node = stack.pop()
         if isinstance(node, tuple):
             stack.extend(reversed(node))
-        elif type(node) in FIELDS:
+        elif isinstance(node, tree.Node):
             yield node
-            stack.extend(reversed([getattr(node, name) for name in FIELDS[type(node)]]))
+            stack.extend(reversed([getattr(node, name) for name in node.__match_args__]))
 
 
 def shape(node: Any) -> object:
     """What a piece of the program says, wherever it stands."""
     if isinstance(node, tuple):
         return tuple(shape(part) for part in node)
-    if type(node) not in FIELDS:
+    if not isinstance(node, tree.Node):
         return node
-    return (type(node), *(shape(getattr(node, n)) for n in FIELDS[type(node)] if n not in ("at", "mark")))
+    return (type(node), *(shape(getattr(node, n)) for n in node.__match_args__ if n not in ("at", "mark")))
 
 
 def is_bare(reference: tree.Reference) -> bool:

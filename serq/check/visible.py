@@ -9,7 +9,7 @@ from attrs import frozen
 
 from serq.check.complaints import Complaints
 from serq.check.stations import Station
-from serq.check.trees import FIELDS, assigned
+from serq.check.trees import assigned
 from serq.ir.moments import BUILT_IN_SIZES, OBSERVABLES
 from serq.syntax import tree
 
@@ -70,7 +70,7 @@ class Sight:
                 self.look(part)
         elif isinstance(node, tree.Reference):
             self.read(node)
-        elif type(node) in FIELDS:
+        elif isinstance(node, tree.Node):
             own: set[str] = set()
             match node:
                 case tree.Run(growing=growing):
@@ -101,7 +101,7 @@ class Sight:
                         return
                 case _:
                     pass
-            for field in FIELDS[type(node)]:
+            for field in node.__match_args__:
                 if field not in own:
                     self.look(getattr(node, field))
 

@@ -7,28 +7,44 @@ they name one another and hold nothing but fields: it is the grammar, as types.
 
 from __future__ import annotations
 
-from typing import ClassVar, TypeAlias, TypeVar, Union, dataclass_transform
-
-from attrs import define
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, Union, dataclass_transform
 
 from serq.source import Span
 
-_T = TypeVar("_T")
-
 
 @dataclass_transform(frozen_default=True, eq_default=False)
-def _node(cls: type[_T]) -> type[_T]:
-    # eq=False: nodes are compared by identity, passes key tables by node. repr=False: `Node` has one
-    # for all; generating seventy of them would be a third of the time that importing this file takes.
-    return define(frozen=True, eq=False, repr=False)(cls)
+class _Fields(type):
+    """Makes a class's annotations its slots, and what it is made of.
+
+    attrs would write, compile and inspect a constructor for each of the ninety classes here, which
+    takes as long as reading a program; nodes need no more of it than this.
+    """
+
+    def __new__(mcls, name: str, bases: tuple[type, ...], body: dict[str, Any]) -> _Fields:
+        fields = tuple(body.get("__annotations__", ())) if bases else ()
+        return super().__new__(mcls, name, bases, body | {"__slots__": fields, "__match_args__": fields})
 
 
-class Node:
-    """What every node of the tree is."""
+class Node(metaclass=_Fields):
+    """What every node of the tree is. Passes key tables by node: nodes are equal if they are the same."""
 
-    __slots__ = ()
-    __match_args__: ClassVar[tuple[str, ...]] = ()
-    at: Span
+    __match_args__: ClassVar[tuple[str, ...]]
+    if TYPE_CHECKING:
+
+        @property
+        def at(self) -> Span: ...
+
+    def __init__(self, *values: Any, **named: Any) -> None:
+        names = self.__match_args__
+        if len(values) + len(named) != len(names):
+            raise TypeError(f"{type(self).__name__} takes {', '.join(names)}")
+        for name, value in zip(names, values, strict=False):
+            object.__setattr__(self, name, value)
+        for name in names[len(values) :]:
+            object.__setattr__(self, name, named[name])
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"{type(self).__name__}.{name} cannot be set: nodes are frozen")
 
     def __repr__(self) -> str:
         parts = ((name, getattr(self, name)) for name in self.__match_args__)
@@ -37,7 +53,6 @@ class Node:
         return f"{type(self).__name__}({', '.join(shown)})"
 
 
-@_node
 class Name(Node):
     """A word with its place."""
 
@@ -45,7 +60,6 @@ class Name(Node):
     at: Span
 
 
-@_node
 class Text(Node):
     """A quoted string, without its quotes."""
 
@@ -56,13 +70,11 @@ class Text(Node):
 # ---------------------------------------------------------------- expressions
 
 
-@_node
 class Number(Node):
     value: float
     at: Span
 
 
-@_node
 class Reference(Node):
     """`x`, `running.count`, `kv[j]`, `P[i].kv`: a value, or a resource where one is wanted."""
 
@@ -72,7 +84,6 @@ class Reference(Node):
     at: Span
 
 
-@_node
 class Call(Node):
     """`min(a, b)`, `queue(e)`, `cost(p, 1)`, or a definition's use."""
 
@@ -81,7 +92,6 @@ class Call(Node):
     at: Span
 
 
-@_node
 class Draw(Node):
     """`~exp(m)`; `~table(v: p, …)`, whose values are the arguments; `~empirical("FILE")`."""
 
@@ -92,7 +102,6 @@ class Draw(Node):
     at: Span
 
 
-@_node
 class Aggregate(Node):
     """`sum j in n (e)` or `max r in running (e)`; `kind` is max, min, sum or count."""
 
@@ -103,7 +112,6 @@ class Aggregate(Node):
     at: Span
 
 
-@_node
 class Unary(Node):
     """`-x` or `!x`."""
 
@@ -112,7 +120,6 @@ class Unary(Node):
     at: Span
 
 
-@_node
 class Binary(Node):
     """`operator` is one of + - * / ^ < <= > >= == != && ||; `mark` is the place of the operator."""
 
@@ -123,7 +130,6 @@ class Binary(Node):
     at: Span
 
 
-@_node
 class Conditional(Node):
     """`test ? then : otherwise`."""
 
@@ -141,7 +147,6 @@ Expr: TypeAlias = Union[
 # ---------------------------------------------------------------- statements of server and session
 
 
-@_node
 class Assign(Node):
     """`set x = e;`, `observe x = e;`, `Size x = e;`, `Cost x = e;`; `verb` is the first word."""
 
@@ -151,7 +156,6 @@ class Assign(Node):
     at: Span
 
 
-@_node
 class CostRecord(Node):
     """`Cost x = { R: e, S: e };`"""
 
@@ -160,7 +164,6 @@ class CostRecord(Node):
     at: Span
 
 
-@_node
 class Run(Node):
     """`run e prefill (c) growing kv;`; no places means the queue's own stage: `run (c);`"""
 
@@ -171,7 +174,6 @@ class Run(Node):
     at: Span
 
 
-@_node
 class Part(Node):
     """One resource of a hold: `kv (units) reserve (r)`."""
 
@@ -181,7 +183,6 @@ class Part(Node):
     at: Span
 
 
-@_node
 class Hold(Node):
     parts: tuple[Part, ...]
     reuse: Expr | None
@@ -192,7 +193,6 @@ class Hold(Node):
     at: Span
 
 
-@_node
 class Amount(Node):
     """`grow kv (c);` or `load kv (c);`; `verb` says which."""
 
@@ -202,7 +202,6 @@ class Amount(Node):
     at: Span
 
 
-@_node
 class GiveBack(Node):
     """`drop kv;` or `release kv;`; `verb` says which."""
 
@@ -211,7 +210,6 @@ class GiveBack(Node):
     at: Span
 
 
-@_node
 class Branch(Node):
     """`branch (e) {…} else {…}`; `drawn` is `branch with (p)`."""
 
@@ -222,20 +220,17 @@ class Branch(Node):
     at: Span
 
 
-@_node
 class While(Node):
     test: Expr
     body: Block
     at: Span
 
 
-@_node
 class Loop(Node):
     body: Block
     at: Span
 
 
-@_node
 class Choose(Node):
     """`choose k in n by (key, …);`"""
 
@@ -245,13 +240,11 @@ class Choose(Node):
     at: Span
 
 
-@_node
 class Fork(Node):
     body: Block
     at: Span
 
 
-@_node
 class Plain(Node):
     """`join;`, `turn;` or `end;`; `verb` says which."""
 
@@ -259,7 +252,6 @@ class Plain(Node):
     at: Span
 
 
-@_node
 class Mark(Node):
     """`mark x;`"""
 
@@ -267,7 +259,6 @@ class Mark(Node):
     at: Span
 
 
-@_node
 class Where(Node):
     """The stage of a `tool` or `transfer`: `[j]`, or `on A[i], B`."""
 
@@ -276,7 +267,6 @@ class Where(Node):
     at: Span
 
 
-@_node
 class Tool(Node):
     """`tool x;`"""
 
@@ -285,7 +275,6 @@ class Tool(Node):
     at: Span
 
 
-@_node
 class Transfer(Node):
     """`transfer (x) from P to Q (n);`"""
 
@@ -297,7 +286,6 @@ class Transfer(Node):
     at: Span
 
 
-@_node
 class Use(Node):
     """`f(a, b);`: a definition of statements."""
 
@@ -306,7 +294,6 @@ class Use(Node):
     at: Span
 
 
-@_node
 class Entry(Node):
     """`D[j].decode (x) from P[i] to kv (n);`: an entry of a queue."""
 
@@ -318,7 +305,6 @@ class Entry(Node):
     at: Span
 
 
-@_node
 class Copy(Node):
     """`kvt.l2_load (DEEP, ram, n, per_token = c);`: tokens between a queue's pool and a slower tier.
 
@@ -338,7 +324,6 @@ Statement: TypeAlias = Union[
 ]  # fmt: skip
 
 
-@_node
 class Block(Node):
     """`{ … }` of statements."""
 
@@ -349,7 +334,6 @@ class Block(Node):
 # ---------------------------------------------------------------- devices, engines, schedules
 
 
-@_node
 class TimeResource(Node):
     """`compute (t) = 2 * t;` of a device."""
 
@@ -359,7 +343,6 @@ class TimeResource(Node):
     at: Span
 
 
-@_node
 class Capacity(Node):
     """`kv cap 4096;` of a device or `reqs[N] cap 16;` of an engine."""
 
@@ -369,7 +352,6 @@ class Capacity(Node):
     at: Span
 
 
-@_node
 class Device(Node):
     name: Name
     size: Expr | None
@@ -377,19 +359,16 @@ class Device(Node):
     at: Span
 
 
-@_node
 class TokensCap(Node):
     value: Expr
     at: Span
 
 
-@_node
 class Granule(Node):
     value: Expr
     at: Span
 
 
-@_node
 class Register(Node):
     """`state n = 0;` or `state load[B] = 0;`"""
 
@@ -399,7 +378,6 @@ class Register(Node):
     at: Span
 
 
-@_node
 class Tag(Node):
     """`tag lane = -1;`"""
 
@@ -408,20 +386,17 @@ class Tag(Node):
     at: Span
 
 
-@_node
 class Execute(Node):
     value: Expr
     at: Span
 
 
-@_node
 class ScheduleLet(Node):
     name: Name
     value: Expr
     at: Span
 
 
-@_node
 class Order(Node):
     """`admission`, `decode first` or `by (keys)`; `kind` is "admission", "decode first" or "by"."""
 
@@ -430,7 +405,6 @@ class Order(Node):
     at: Span
 
 
-@_node
 class Advance(Node):
     only: Expr | None
     order: Order | None
@@ -438,7 +412,6 @@ class Advance(Node):
     at: Span
 
 
-@_node
 class Admit(Node):
     """`admit waiting … while (condition) …`; `taking` is the older `taking slots (1), ram (n)`."""
 
@@ -449,13 +422,11 @@ class Admit(Node):
     at: Span
 
 
-@_node
 class ExclusivePrefill(Node):
     each: Expr | None
     at: Span
 
 
-@_node
 class ScheduleBranch(Node):
     test: Expr
     then: tuple[ScheduleStatement, ...]
@@ -463,7 +434,6 @@ class ScheduleBranch(Node):
     at: Span
 
 
-@_node
 class SetRegister(Node):
     """`set n = e;`, `set load[j] = e;`, or of a tag `set r.lane = e;`."""
 
@@ -472,7 +442,6 @@ class SetRegister(Node):
     at: Span
 
 
-@_node
 class For(Node):
     """`for r in waiting by (k) where (p) { … }` or `for j in N { … }`."""
 
@@ -484,14 +453,12 @@ class For(Node):
     at: Span
 
 
-@_node
 class Break(Node):
     """`break;`"""
 
     at: Span
 
 
-@_node
 class AdvanceOne(Node):
     """`advance r each at most (c);`"""
 
@@ -500,7 +467,6 @@ class AdvanceOne(Node):
     at: Span
 
 
-@_node
 class AdmitOne(Node):
     """`admit r;`"""
 
@@ -514,7 +480,6 @@ ScheduleStatement: TypeAlias = Union[
 ]  # fmt: skip
 
 
-@_node
 class Schedule(Node):
     """`lets` and `statements` in written order; a `let` after a statement is kept in `late_lets`."""
 
@@ -524,7 +489,6 @@ class Schedule(Node):
     at: Span
 
 
-@_node
 class RequestStep(Node):
     """`prefill (inp) growing ram;` of an older `request`; `mode` is prefill or decode."""
 
@@ -534,7 +498,6 @@ class RequestStep(Node):
     at: Span
 
 
-@_node
 class Request(Node):
     """`request (inp, outp) { … }`: the older engine that states its own request."""
 
@@ -546,7 +509,6 @@ class Request(Node):
 EngineItem: TypeAlias = Union[Capacity, TokensCap, Granule, Register, Tag, Schedule, Execute, Request]
 
 
-@_node
 class Engine(Node):
     """`engine e[N] on gpu { … }`; inside a queue it has no name of its own."""
 
@@ -560,19 +522,16 @@ class Engine(Node):
 # ---------------------------------------------------------------- pools, stages, queues
 
 
-@_node
 class CapOption(Node):
     value: Expr
     at: Span
 
 
-@_node
 class BlockOption(Node):
     value: Expr
     at: Span
 
 
-@_node
 class EvictOption(Node):
     """`keys` None means `lru`."""
 
@@ -580,7 +539,6 @@ class EvictOption(Node):
     at: Span
 
 
-@_node
 class PreemptOption(Node):
     """`kind` is "none", "lifo" or "by"; `requeue` is "head", "tail" or None."""
 
@@ -590,7 +548,6 @@ class PreemptOption(Node):
     at: Span
 
 
-@_node
 class QueueOption(Node):
     """`keys` None means `fifo`."""
 
@@ -598,14 +555,12 @@ class QueueOption(Node):
     at: Span
 
 
-@_node
 class ReserveOption(Node):
     """`reserve held;`"""
 
     at: Span
 
 
-@_node
 class SpillOption(Node):
     """`spill T via L (w) when (p);`"""
 
@@ -621,7 +576,6 @@ PoolOption: TypeAlias = Union[
 ]  # fmt: skip
 
 
-@_node
 class Pool(Node):
     """`pool p[N] { … }` or `pool p on OWNER { … }`; `owner` is a Reference without index."""
 
@@ -632,7 +586,6 @@ class Pool(Node):
     at: Span
 
 
-@_node
 class StageKind(Node):
     """`kind` is "fifo", "ps" or "delay"; `value` its servers or capacity."""
 
@@ -641,7 +594,6 @@ class StageKind(Node):
     at: Span
 
 
-@_node
 class Stage(Node):
     name: Name
     size: Expr | None
@@ -649,7 +601,6 @@ class Stage(Node):
     at: Span
 
 
-@_node
 class Serve(Node):
     """`serve KIND latency c;` of a queue."""
 
@@ -658,13 +609,11 @@ class Serve(Node):
     at: Span
 
 
-@_node
 class Nic(Node):
     kind: StageKind
     at: Span
 
 
-@_node
 class QueueEntry(Node):
     """`decode (x) from P { … }` of a queue; `parameters` may wrongly be several."""
 
@@ -678,7 +627,6 @@ class QueueEntry(Node):
 QueueItem: TypeAlias = Union[Device, Engine, Pool, Serve, Nic, QueueEntry]
 
 
-@_node
 class Queue(Node):
     name: Name
     size: Expr | None
@@ -687,7 +635,6 @@ class Queue(Node):
     at: Span
 
 
-@_node
 class Share(Node):
     """`share maxmin;`"""
 
@@ -695,7 +642,6 @@ class Share(Node):
     at: Span
 
 
-@_node
 class Relation(Node):
     """`kvt.nixl_pull (SOURCE, READER, latency = c);`"""
 
@@ -709,7 +655,6 @@ class Relation(Node):
 # ---------------------------------------------------------------- workload, claims, program
 
 
-@_node
 class Arrive(Node):
     """`kind` is the word after `arrive`; of `stages` the arguments are rate, duration, rate, …"""
 
@@ -718,20 +663,17 @@ class Arrive(Node):
     at: Span
 
 
-@_node
 class Trace(Node):
     path: Text
     ordered: bool
     at: Span
 
 
-@_node
 class Hidden(Node):
     names: tuple[Name, ...]
     at: Span
 
 
-@_node
 class WorkloadBlock(Node):
     """`init { … }`, `turn { … }` or `session { … }`; `kind` says which."""
 
@@ -743,26 +685,22 @@ class WorkloadBlock(Node):
 WorkloadItem: TypeAlias = Union[Arrive, Trace, Hidden, WorkloadBlock]
 
 
-@_node
 class Workload(Node):
     items: tuple[WorkloadItem, ...]
     at: Span
 
 
-@_node
 class Server(Node):
     body: Block
     at: Span
 
 
-@_node
 class Gauge(Node):
     name: Name
     value: Expr
     at: Span
 
 
-@_node
 class Claim(Node):
     """`kind` is "every", "some" or "end"; `engine` is None for an `at end` claim."""
 
@@ -774,7 +712,6 @@ class Claim(Node):
     at: Span
 
 
-@_node
 class Import(Node):
     """`use "std/args";`"""
 
@@ -782,14 +719,12 @@ class Import(Node):
     at: Span
 
 
-@_node
 class Let(Node):
     name: Name
     value: Expr
     at: Span
 
 
-@_node
 class Input(Node):
     """`let n = args.number("ext", default);`; `mark` is the place of `args.number`."""
 
@@ -800,7 +735,6 @@ class Input(Node):
     at: Span
 
 
-@_node
 class ListLet(Node):
     """`let lens = [5, 1];`"""
 
@@ -809,7 +743,6 @@ class ListLet(Node):
     at: Span
 
 
-@_node
 class ListInput(Node):
     """`let lens = args.numbers("lens", [5, 1]);`; `mark` is the place of `args.numbers`."""
 
@@ -820,7 +753,6 @@ class ListInput(Node):
     at: Span
 
 
-@_node
 class Definition(Node):
     """`def f(x) { … }`; `body` is an expression or a block of statements."""
 
@@ -836,7 +768,6 @@ Item: TypeAlias = Union[
 ]  # fmt: skip
 
 
-@_node
 class Program(Node):
     """`before`: what stands before `fn main()`; `items`: what stands in its braces.
 

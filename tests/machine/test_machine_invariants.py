@@ -95,8 +95,11 @@ class Audit:
             join(session, mode, work, *more)
 
         def note() -> float:
-            self.budgets[member] = cap()
-            return self.budgets[member]
+            budget = cap()
+            # A `budget_left` that is read while a batch is formed asks for the budget, too.
+            if not member.forming:
+                self.budgets[member] = budget
+            return budget
 
         cancel = member.cancel
 
