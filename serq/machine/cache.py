@@ -82,6 +82,10 @@ class PrefixCache:
         entry = None if session is None else self._by_owner.get(session)
         return 0.0 if entry is None else entry.units
 
+    def put_own(self, session: Session, units: float) -> None:
+        """An entry of the session that is counted already."""
+        self._by_owner[session] = Entry(session, units, 0.0, 0)
+
     def consume(self, session: Session, units: float) -> float:
         """Take up to `units` of the session's entry; what is left of it is dead. Returns the units."""
         entry = self._by_owner.pop(session, None)

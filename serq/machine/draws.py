@@ -28,7 +28,8 @@ TOGETHER = 256
 
 
 @lru_cache(maxsize=8)
-def _key(seed: int) -> Any:
+def key_of(seed: int) -> Any:
+    """The two words of 64 bits that tell the generators of a seed from all others."""
     from numpy import uint64
     from numpy.random import SeedSequence
 
@@ -39,7 +40,7 @@ def _generator(seed: int, *counter: int) -> Any:
     from numpy import array, uint64
     from numpy.random import Generator, Philox
 
-    return Generator(Philox(key=_key(seed), counter=array(counter, uint64)))
+    return Generator(Philox(key=key_of(seed), counter=array(counter, uint64)))
 
 
 @lru_cache(maxsize=64)

@@ -12,6 +12,7 @@ from __future__ import annotations
 import heapq
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from math import inf
 from typing import Any, NoReturn, Protocol
 
@@ -42,6 +43,7 @@ from serq.machine.draws import OutsideLaw, Stream
 from serq.machine.fused import is_fused, run_loop
 from serq.machine.holds import Holds
 from serq.machine.laws import Recorded, read_samples
+from serq.machine.native import Impatient, Patience, is_compiled, is_native, run_native
 from serq.machine.pools import PoolMember, SpillCode, Waiting
 from serq.machine.records import Iteration, Outcome, RunRecord, Samples, Series
 from serq.machine.scope import ENTRY_VARIABLES, QUEUE_VARIABLES, VICTIM_VARIABLES, RunScope
@@ -367,6 +369,20 @@ class Machine:
         if session in self._ready:
             self._ready.remove(session)
 
+    def next_gap(self) -> float:
+        """The time to the next arrival after now."""
+        return self._next_gap()
+
+    def make_attributes(self, serial: int) -> list[float]:
+        """The attributes of a session that comes now, as its `init` sets them."""
+        attributes = [0.0] * len(self.slots)
+        attributes[0] = float(serial)
+        if self._init is not None:
+            seed = self.settings.seed
+            self.workload_draws = Stream(seed, "workload", serial, 0)
+            self._init(Session(serial, attributes, Stream(seed, "session", serial)), attributes)
+        return attributes
+
     def take_live_area(self, area: float) -> None:
         """The integral of live sessions up to now, from whoever has counted them."""
         self._live_area, self._live_since = area, self.now
@@ -648,24 +664,56 @@ def run_program(
     progress: called now and then with the clock and the iterations so far. Raises ProgramError when the run
     cannot go on.
     """
-    machine = _watched(program, settings, observers)
-    if is_fused(machine):
-        arrival = program.workload.arrival if program.workload else None
-        crowded = isinstance(arrival, Batch) and arrival.count > SHORT
-        over: bool | None = False if crowded else machine.run(until=SHORT)
-        # A run of more events has a loop of its own; if that gives up, the machine goes the whole way.
-        for cycles in (True, False):
-            if not over:
-                machine = _watched(program, settings, observers)
-                over = run_loop(machine, progress, cycles)
-            if over is not None:
-                break
-        if not over:
-            machine = _watched(program, settings, observers)
-            machine.run(progress)
-    else:
-        machine.run(progress)
+    machine = _finished(program, settings, observers, progress)
     return machine.record([outcome for o in observers for outcome in o.finish(machine)])
+
+
+def _finished(
+    program: Program,
+    settings: Settings,
+    observers: Sequence[Observer],
+    progress: Callable[[float, int], None] | None,
+) -> Machine:
+    """A machine at the end of its run, whichever way is the fastest; the figures are the same."""
+    machine = _watched(program, settings, observers)
+    fused, native = is_fused(machine), is_native(machine)
+    if not fused and not native:
+        machine.run(progress)
+        return machine
+    arrival = program.workload.arrival if program.workload else None
+    crowded = isinstance(arrival, Batch) and arrival.count > SHORT
+    if not crowded and machine.run(until=SHORT):
+        return machine
+    if native:
+        # What was compiled for an earlier run is there at once; else it has to be worth waiting for.
+        machine = _watched(program, settings, observers)
+        wait = None if is_compiled(machine) else Patience(progress)
+        with suppress(Impatient):
+            if wait is not None:
+                return _unaided(program, settings, observers, wait, fused)
+        if run_native(machine, progress):
+            return machine
+    return _unaided(program, settings, observers, progress, fused)
+
+
+def _unaided(
+    program: Program,
+    settings: Settings,
+    observers: Sequence[Observer],
+    progress: Callable[[float, int], None] | None,
+    fused: bool,
+) -> Machine:
+    """The same without a compiler: by a loop of the program's own if there is one."""
+    for cycles in (True, False) if fused else ():
+        machine = _watched(program, settings, observers)
+        over = run_loop(machine, progress, cycles)
+        if over:
+            return machine
+        if over is not None:
+            break
+    machine = _watched(program, settings, observers)
+    machine.run(progress)
+    return machine
 
 
 def _watched(program: Program, settings: Settings, observers: Sequence[Observer]) -> Machine:

@@ -298,14 +298,18 @@ class PoolMember:
     def take(self, held: Held, need: Need, position: float) -> None:
         """Allocate a part; there is room."""
         self.settle_tally()
+        self.put_part(held, need, position)
+        self.make_room(need.units)
+        self.used += need.units
+        self.tally.admissions += 1
+
+    def put_part(self, held: Held, need: Need, position: float) -> None:
+        """A hold has a part, whose units are not counted here."""
         part = held.parts[self] = Part(held, self, need.units, need.room, position)
         self.parts[part] = None
         place = self.tally.admissions
         self._places[place] = held.session
         self._holders.setdefault(held.session, deque()).append(place)
-        self.make_room(need.units)
-        self.used += need.units
-        self.tally.admissions += 1
 
     def enlarge(self, part: Part, units: float) -> None:
         """Allocate more to a part; there is room."""

@@ -43,16 +43,20 @@ def dump_ir(program: Program) -> str:
 
 
 def dump_code(program: Program) -> str:
-    """The Python that a run of the program consists of, each piece below a heading: the loop of its own that
-    a program of the common kind has for long runs, then what the machine runs step by step.
+    """The code that a run of the program consists of, each piece below a heading: the loop of its own that
+    a program of the common kind has for long runs, or what is special about it in C (`serq.machine.native`),
+    then what the machine runs step by step.
 
-    What runs is this text, with the names that `serq.machine.code.NAMES` and the machine lend it. Raises
-    ProgramError when the machine cannot be made, for want of a trace.
+    What runs is this text, with the names that `serq.machine.code.NAMES` and the machine lend it; the C with
+    `kernel.c`. Raises ProgramError when the machine cannot be made, for want of a trace.
     """
     from serq.claims.judge import Judge
     from serq.machine.fused import is_fused, write_loop
     from serq.machine.fused.writer import TooDeep
     from serq.machine.loop import Machine
+    from serq.machine.native import find_native
+    from serq.machine.native.run import write_native
+    from serq.machine.native.writer import OWN
     from serq.machine.settings import Settings
     from serq.machine.watch import write_watches
 
@@ -62,6 +66,8 @@ def dump_code(program: Program) -> str:
     if is_fused(machine):
         with suppress(TooDeep):
             sources["loop"], _ = write_loop(machine)
+    if not isinstance(find_native(program), str) and not machine.givens:
+        sources["in C"] = write_native(machine)[0].partition(OWN)[2]
     for engine in machine.engines:
         if engine.watches:
             write_watches(machine, engine)

@@ -12,6 +12,7 @@ import serq
 from serq.machine.records import RunRecord
 from serq.machine.stages.engine import EngineMember
 from tests.support.build import engine, execute, gaps, program
+from tests.support.conversations import conversations
 from tests.support.programs import Sample, Taste, samples
 from tests.support.schedules import ONE_PHASE
 
@@ -100,6 +101,36 @@ def test_many_residents(monkeypatch: pytest.MonkeyPatch, schedule: str, cap: str
         ),
     )
     check(monkeypatch, source, 400.0, warmup=50.0)
+
+
+RETURNS = """
+fn main() {
+  device gpu { kv cap 64; }
+  engine llm on gpu { reqs cap 4; tokens cap 8; schedule { admit waiting; advance running; } execute (1); }
+  pool reqs on llm { }
+  pool kv on gpu { evict lru; }
+  stage pause : delay;
+  workload {
+    arrive renewal(2);
+    init { set p = 1 + serial - 3 * floor(serial / 3); set ctx = 0; set n = 0; }
+    session { while (n < 2) { turn; set ctx = ctx + p + 3; set n = n + 1; run pause (cost(pause, 1 + n)); } }
+  }
+  server {
+    hold reqs (cost(reqs, 1)), kv (cost(kv, ctx + p)) { run llm decode (cost(llm, 3)) growing kv; }
+    cache (cost(reqs, kv, ctx + p + 3))
+  }
+}
+"""
+
+
+def test_a_decode_that_leaves_its_segment_and_comes_back_grows_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    check(monkeypatch, RETURNS, 60.0)
+
+
+@EXAMPLES
+@given(s=conversations())
+def test_conversations(monkeypatch: pytest.MonkeyPatch, s: Sample) -> None:
+    check(monkeypatch, s.source, s.horizon, warmup=s.warmup, arrivals=s.arrivals)
 
 
 @pytest.mark.slow

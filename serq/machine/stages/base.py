@@ -82,6 +82,10 @@ class StageMember:
         self.tally = StageTally(self.name, self.index, self.is_engine, iterations=iterations)
         self._since = self.machine.now
 
+    def put_tally(self) -> None:
+        """The tally is complete up to now."""
+        self._since = self.machine.now
+
     def close(self) -> StageTally:
         """The figures up to now, the end of the run."""
         self.settle_tally()

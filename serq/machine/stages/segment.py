@@ -94,6 +94,8 @@ class Segment:
         while growing and growing[0][0] <= self.tick + 1:
             at, _, run = heappop(growing)
             if run.segment is self and run.grows_at == at:
+                # A run that has left and come back may be noted twice.
+                run.grows_at = -1
                 found.append(run)
         if len(found) > 1:
             found.sort(key=lambda r: r.order)
