@@ -109,6 +109,7 @@ def run(
     trace: str | os.PathLike[str] | None = None,
     pedantic: bool = False,
     plain: bool = False,
+    reservoir: int | None = None,
     progress: Callable[[float, int], None] | None = None,
 ) -> Report:
     """Execute a program up to `horizon`, judge its claims on the way, and report.
@@ -118,8 +119,10 @@ def run(
     the same seed gives the same run. arrivals: run until so many sessions have come and gone
     (streams only: `poisson`, `renewal`). trace: a file of turns in place of the program's. pedantic:
     tell of every claim that holds whether its premise ever came true. plain: run on the plain machine,
-    which is written to be read, gives the same report, is slow, and does not look at premises. progress:
-    called now and then with the clock and the number of iterations so far, of all engines.
+    which is written to be read, gives the same report, is slow, and does not look at premises. reservoir:
+    keep so many samples of each observation and client time, drawn at random, which its figures but the
+    count are estimates from; the plain machine keeps all of them, and so does what a claim at the end reads.
+    progress: called now and then with the clock and the number of iterations so far, of all engines.
     Raises ProgramError when a setting has no meaning (SQ092x), when the program is refused, or
     when its run cannot go on (SQ06xx).
     """
@@ -128,13 +131,14 @@ def run(
     from serq.tools.running import record_run
     from serq.tools.settings import check_arrivals, check_settings, with_trace
 
-    check_settings(horizon=horizon, warmup=warmup, seed=seed, arrivals=arrivals)
+    check_settings(horizon=horizon, warmup=warmup, seed=seed, arrivals=arrivals, reservoir=reservoir)
     program = _program(program)
     check_arrivals(program, arrivals)
     if trace is not None:
         program = with_trace(program, os.fspath(trace))
     whole = None if arrivals is None else int(arrivals)
-    settings = Settings(float(horizon), float(warmup), int(seed), whole)
+    kept = None if reservoir is None else int(reservoir)
+    settings = Settings(float(horizon), float(warmup), int(seed), whole, kept)
     record = record_run(program, settings, pedantic=pedantic, plain=plain, progress=progress)
     return make_report(record, __version__)
 

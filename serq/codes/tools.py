@@ -112,6 +112,12 @@ CODES: dict[str, Code] = {
         why="Jobs are processes that run seeds side by side; the figures are the same for any number.",
         example="serq run example.sq --horizon 1000 --seeds 4 --jobs 0",
     ),
+    "SQ0934": Code(
+        title="the number of samples to keep is {value}",
+        help="it is a whole number, at least 1",
+        why="A reservoir holds so many samples of each observation, however many there are.",
+        example="serq run example.sq --horizon 1000 --reservoir 0",
+    ),
     "SQ0935": Code(
         title="the program makes no claim `{name}`",
         help="its claims: {known}",

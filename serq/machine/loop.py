@@ -46,6 +46,7 @@ from serq.machine.laws import Recorded, read_samples
 from serq.machine.native import Impatient, Patience, is_compiled, is_native, run_native
 from serq.machine.pools import PoolMember, SpillCode, Waiting
 from serq.machine.records import Iteration, Outcome, RunRecord, Samples, Series
+from serq.machine.reservoir import Reservoirs
 from serq.machine.scope import ENTRY_VARIABLES, QUEUE_VARIABLES, VICTIM_VARIABLES, RunScope
 from serq.machine.sessions import Session, write_plain_block, write_program
 from serq.machine.settings import Settings
@@ -664,6 +665,9 @@ def run_program(
     progress: called now and then with the clock and the iterations so far. Raises ProgramError when the run
     cannot go on.
     """
+    if settings.reservoir is not None:
+        reservoirs = Reservoirs(settings.reservoir, settings.warmup, settings.seed)
+        observers, progress = [*observers, reservoirs], reservoirs.watched(progress)
     machine = _finished(program, settings, observers, progress)
     return machine.record([outcome for o in observers for outcome in o.finish(machine)])
 
@@ -686,11 +690,10 @@ def _finished(
         return machine
     if native:
         # What was compiled for an earlier run is there at once; else it has to be worth waiting for.
-        machine = _watched(program, settings, observers)
-        wait = None if is_compiled(machine) else Patience(progress)
         with suppress(Impatient):
-            if wait is not None:
-                return _unaided(program, settings, observers, wait, fused)
+            if not is_compiled(machine):
+                return _unaided(program, settings, observers, Patience(progress), fused)
+        machine = _watched(program, settings, observers)
         if run_native(machine, progress):
             return machine
     return _unaided(program, settings, observers, progress, fused)
@@ -704,7 +707,9 @@ def _unaided(
     fused: bool,
 ) -> Machine:
     """The same without a compiler: by a loop of the program's own if there is one."""
-    for cycles in (True, False) if fused else ():
+    # Periods that are passed over repeat samples, all of which have to be there.
+    ways = (True, False) if settings.reservoir is None else (False,)
+    for cycles in ways if fused else ():
         machine = _watched(program, settings, observers)
         over = run_loop(machine, progress, cycles)
         if over:

@@ -7,6 +7,7 @@ Times are in the program's clock units. W is the warm-up, E the end of the run.
 from __future__ import annotations
 
 from array import array
+from typing import Any
 
 from attrs import define, field, frozen
 
@@ -37,13 +38,19 @@ class Iteration:
 class Samples:
     """The samples of one observation or client time, whole run, in recorded order.
 
-    times: when; sessions, turns: whose; values: what. All of one length.
+    times: when; sessions, turns: whose; values: what. All of one length. seen: how many there were after
+    the warm-up, where only some of them are kept (`serq.machine.reservoir`).
     """
 
     times: array[float] = field(factory=lambda: array("d"))
     sessions: array[int] = field(factory=lambda: array("i"))
     turns: array[int] = field(factory=lambda: array("i"))
     values: array[float] = field(factory=lambda: array("d"))
+    seen: int | None = None
+
+    def columns(self) -> tuple[array[Any], ...]:
+        """All that is kept of each sample."""
+        return self.times, self.sessions, self.turns, self.values
 
     def add(self, time: float, session: int, turn: int, value: float) -> None:
         self.times.append(time)

@@ -7,9 +7,13 @@ from attrs import frozen
 
 @frozen
 class Settings:
-    """horizon, warmup: time units; arrivals: end the run when so many sessions have come and gone."""
+    """horizon, warmup: time units; arrivals: end the run when so many sessions have come and gone.
+
+    reservoir: how many samples of each observation to keep, None for all.
+    """
 
     horizon: float
     warmup: float = 0.0
     seed: int = 1
     arrivals: int | None = None
+    reservoir: int | None = None

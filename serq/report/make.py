@@ -79,7 +79,7 @@ def summarize_samples(samples: Samples, warmup: float, *, is_test: bool = False)
     which = slice(None) if kept.all() else kept
     values = _floats(samples.values)[which]
     return SampleSummary(
-        count=int(values.size),
+        count=int(values.size) if samples.seen is None else samples.seen,
         mean=stats.mean(values),
         ci=stats.batch_halfwidth(values),
         cv2=stats.squared_cv(values),

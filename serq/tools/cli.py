@@ -112,6 +112,7 @@ def serq_command() -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 @click.option("--dump", metavar="DIR", help="Write every sample and gauge as CSV files into DIR.")
 @click.option("--pedantic", is_flag=True, help="Say doubts too, and which claims hold vacuously.")
+@click.option("--reservoir", type=int, metavar="N", help="Keep N samples of each kind, drawn at random.")
 @click.option("--plain", is_flag=True, help="Run on the plain machine: slow, short, written to be read.")
 def run_file(
     file: str,
@@ -128,6 +129,7 @@ def run_file(
     as_json: bool,
     dump: str | None,
     pedantic: bool,
+    reservoir: int | None,
     plain: bool,
 ) -> int:
     """Run a program (FILE, "-" for standard input, or a .json written by `serq ir`) and report.
@@ -137,13 +139,16 @@ def run_file(
     for name, value in named_inputs(inputs):
         give(sets, name, value)
     with usage_errors():
-        check_settings(horizon=horizon, warmup=warmup, seed=seed, arrivals=arrivals)
+        check_settings(horizon=horizon, warmup=warmup, seed=seed, arrivals=arrivals, reservoir=reservoir)
         if seeds is not None or jobs is not None:
             check_replication(1 if seeds is None else seeds, 1 if jobs is None else jobs)
     if seeds is None and jobs is not None:
         raise click.UsageError("--jobs goes with --seeds")
-    if seeds is not None and (dump is not None or plain):
-        raise click.UsageError(f"{'--dump' if dump is not None else '--plain'} goes with a single seed")
+    alone = {"--dump": dump is not None, "--plain": plain, "--reservoir": reservoir is not None}
+    if seeds is not None and any(alone.values()):
+        raise click.UsageError(f"{next(o for o, given in alone.items() if given)} goes with a single seed")
+    if plain and reservoir is not None:
+        raise click.UsageError("the machine of --plain keeps every sample: leave out --reservoir")
     program = open_program(file, sets, defs, pedantic)
     if seeds is not None:
         return run_seeds(
@@ -167,6 +172,7 @@ def run_file(
             trace=trace,
             pedantic=pedantic,
             plain=plain,
+            reservoir=reservoir,
             progress=progress,
         )
     if dump is not None:

@@ -54,7 +54,7 @@ def dump_code(program: Program) -> str:
     from serq.machine.fused import is_fused, write_loop
     from serq.machine.fused.writer import TooDeep
     from serq.machine.loop import Machine
-    from serq.machine.native import find_native
+    from serq.machine.native.fragment import find_native
     from serq.machine.native.run import write_native
     from serq.machine.native.writer import OWN
     from serq.machine.settings import Settings

@@ -15,15 +15,20 @@ if TYPE_CHECKING:
 
 
 def check_settings(
-    *, horizon: float, warmup: float = 0.0, seed: int = 1, arrivals: int | None = None
+    *,
+    horizon: float,
+    warmup: float = 0.0,
+    seed: int = 1,
+    arrivals: int | None = None,
+    reservoir: int | None = None,
 ) -> None:
     """Refuse settings that no program can be run with.
 
     horizon, warmup: clock units, 0 <= warmup < horizon, both finite; seed: whole, >= 0;
-    arrivals: whole, >= 1, or None.
-    Raises ProgramError (SQ0920 to SQ0924) with every complaint.
+    arrivals, reservoir: whole, >= 1, or None.
+    Raises ProgramError (SQ0920 to SQ0924, SQ0934) with every complaint.
     """
-    if complaints := list(_complaints(horizon, warmup, seed, arrivals)):
+    if complaints := list(_complaints(horizon, warmup, seed, arrivals, reservoir)):
         raise ProgramError(complaints)
 
 
@@ -127,7 +132,7 @@ _KEYWORDS = {
 }
 
 
-def _complaints(horizon: Any, warmup: Any, seed: Any, arrivals: Any) -> Iterator[Diagnostic]:
+def _complaints(horizon: Any, warmup: Any, seed: Any, arrivals: Any, reservoir: Any) -> Iterator[Diagnostic]:
     horizon_is_good = _is_time(horizon) and horizon > 0
     if not horizon_is_good:
         yield diagnose("SQ0920", value=_show(horizon))
@@ -139,6 +144,8 @@ def _complaints(horizon: Any, warmup: Any, seed: Any, arrivals: Any) -> Iterator
         yield diagnose("SQ0923", value=_show(seed))
     if arrivals is not None and (not _is_whole(arrivals) or arrivals < 1):
         yield diagnose("SQ0924", value=_show(arrivals))
+    if reservoir is not None and (not _is_whole(reservoir) or reservoir < 1):
+        yield diagnose("SQ0934", value=_show(reservoir))
 
 
 def _is_time(value: Any) -> bool:

@@ -126,10 +126,10 @@ def test_a_long_run_is_compiled_when_it_has_taken_too_long(
     kept: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     compiled, asked = serq.compile(CACHE), Settings(60.0)
-    unaided = run_program(compiled, asked)
+    unaided = run_program(compiled, asked, [Judge(compiled)])
     assert not kept.exists()
     monkeypatch.setattr(native, "PATIENCE", 0.0)
-    aided = run_program(compiled, asked)
+    aided = run_program(compiled, asked, [Judge(compiled)])
     assert [path.suffix for path in kept.iterdir()] == [".so"]
     assert list(differences(fields(aided), fields(unaided), "run", rounding=1e-12)) == []
 
