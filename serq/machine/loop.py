@@ -684,18 +684,19 @@ def _finished(
     if not fused and not native:
         machine.run(progress)
         return machine
-    arrival = program.workload.arrival if program.workload else None
-    crowded = isinstance(arrival, Batch) and arrival.count > SHORT
-    if not crowded and machine.run(until=SHORT):
-        return machine
-    if native:
-        # What was compiled for an earlier run is there at once; else it has to be worth waiting for.
-        with suppress(Impatient):
-            if not is_compiled(machine):
-                return _unaided(program, settings, observers, Patience(progress), fused)
-        machine = _watched(program, settings, observers)
-        if run_native(machine, progress):
+    # What was compiled for an earlier run is there at once; else it has to be worth waiting for.
+    compiled = native and is_compiled(machine)
+    if not compiled:
+        arrival = program.workload.arrival if program.workload else None
+        crowded = isinstance(arrival, Batch) and arrival.count > SHORT
+        if not crowded and machine.run(until=SHORT):
             return machine
+    if native and not compiled:
+        with suppress(Impatient):
+            return _unaided(program, settings, observers, Patience(progress), fused)
+        machine = _watched(program, settings, observers)
+    if native and run_native(machine, progress):
+        return machine
     return _unaided(program, settings, observers, progress, fused)
 
 

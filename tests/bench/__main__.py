@@ -18,6 +18,8 @@ from statistics import median
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from attrs import asdict
+
 import serq
 from tests.bench.measure import MOST_S, Result, compare, rate, run_command, run_library
 from tests.bench.rows import ROOT, ROWS, Row
@@ -69,8 +71,8 @@ def to_json(result: Result) -> dict[str, Any]:
         "sets": result.row.sets,
         "defs": result.row.defs,
         "horizon": result.horizon,
-        "ours": [{"cpu_s": t.cpu_s, "iterations": t.iterations} for t in result.ours],
-        "peer": [{"cpu_s": t.cpu_s, "iterations": t.iterations} for t in result.peer],
+        "ours": [asdict(t) for t in result.ours],
+        "peer": [asdict(t) for t in result.peer],
         "ratio": {"least": min(ratios), "median": median(ratios), "most": max(ratios)} if ratios else None,
     }
 

@@ -37,10 +37,11 @@ Run = Callable[[str, dict[str, Any]], "Took | None"]
 
 @frozen
 class Took:
-    """A run. cpu_s: CPU seconds, of the user and of the system."""
+    """A run. cpu_s: CPU seconds, of the user and of the system; compile_s: those of a C compiler before."""
 
     cpu_s: float
     iterations: float
+    compile_s: float = 0.0
 
     @property
     def rate(self) -> float:
@@ -80,6 +81,8 @@ def job_of(row: Row, horizon: float, folder: Path) -> dict[str, Any]:
         "defs": row.defs,
         "trace": trace and str(trace),
         "most_s": MOST_S,
+        "in_c": row.in_c,
+        "environment": {"XDG_CACHE_HOME": str(folder), **({} if row.in_c else {"SERQ_CC": "none"})},
     }
 
 
@@ -88,6 +91,7 @@ def run_library(side: str, job: dict[str, Any]) -> Took | None:
     done = subprocess.run(
         [sys.executable, "-m", "tests.bench.child", side],
         input=json.dumps(job), capture_output=True, text=True, cwd=ROOT, check=False,
+        env=os.environ | job["environment"],
     )  # fmt: skip
     if done.returncode == -SIGXCPU:
         return None
@@ -110,7 +114,14 @@ def run_command(side: str, job: dict[str, Any]) -> Took | None:
         command += [json.dumps(job["sets"]), json.dumps(job["defs"])]
         command += [job["trace"]] if job["trace"] else []
     with TemporaryFile() as printed, TemporaryFile() as said:
-        process = subprocess.Popen(command, stdout=printed, stderr=said, cwd=ROOT, preexec_fn=_limit)
+        process = subprocess.Popen(
+            command,
+            stdout=printed,
+            stderr=said,
+            cwd=ROOT,
+            preexec_fn=_limit,
+            env=os.environ | job["environment"],
+        )
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
         if process.returncode == -SIGXCPU:

@@ -22,7 +22,8 @@ class Row:
 
     horizons, long: in the program's own unit of time; `long` only with `--long`. peer_most: how far the
     peer gets in two minutes. conversations: of the trace that it replays. loop: whether it runs as one
-    generated loop (`serq.machine.fused`).
+    generated loop (`serq.machine.fused`). in_c: it has been compiled before (`serq.machine.native`); the
+    others are not compiled.
     """
 
     name: str
@@ -33,6 +34,7 @@ class Row:
     sets: dict[str, float] = Factory(dict)
     defs: dict[str, str] = Factory(dict)
     conversations: int = 0
+    in_c: bool = False
     peer_most: float = inf
 
 
@@ -61,6 +63,19 @@ ROWS = (
     ),
     Row("prefix cache", PROGRAMS / "prefix_cache.sq", (900,), False),
     Row("prefix cache, preemptions", PROGRAMS / "prefix_cache.sq", (900,), False, sets={"memory": 60_000}),
+    Row("poisson, whole times, in C", PROGRAMS / "poisson.sq", (5e8,), True, in_c=True),
+    Row(
+        "poisson, fractional times, in C", PROGRAMS / "poisson.sq", (5e6,), True, sets={"ticks": 1}, in_c=True
+    ),
+    Row("prefix cache, in C", PROGRAMS / "prefix_cache.sq", (900,), False, in_c=True),
+    Row(
+        "prefix cache, preemptions, in C",
+        PROGRAMS / "prefix_cache.sq",
+        (900,),
+        False,
+        sets={"memory": 60_000},
+        in_c=True,
+    ),
     Row("order by remaining", PROGRAMS / "ordered.sq", (60_000,), True),
     Row("order by an attribute", PROGRAMS / "ordered.sq", (60_000,), True, defs={"order": "urgency"}),
     Row("trace", PROGRAMS / "replay.sq", (500_000,), False, conversations=3_000),

@@ -54,7 +54,10 @@ def is_native(machine: Machine) -> bool:
 
 def is_compiled(machine: Machine) -> bool:
     """Whether the program has been compiled here before, perhaps with other inputs."""
-    from serq.machine.native.compile import is_kept
+    from serq.machine.native.compile import directory, is_kept
+
+    if not directory().is_dir():
+        return False
     from serq.machine.native.run import write_native
 
     return is_kept(write_native(machine)[0])

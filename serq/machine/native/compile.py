@@ -17,7 +17,7 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
-FLAGS = ("-O2", "-std=c11", "-shared", "-fPIC", "-ffp-contract=off", "-fno-fast-math")
+FLAGS = ("-O3", "-std=c11", "-shared", "-fPIC", "-ffp-contract=off", "-fno-fast-math")
 """IEEE arithmetic: nothing is contracted or reordered, so that figures are the same bit for bit."""
 
 SECONDS = 60

@@ -46,13 +46,15 @@ LAST_ADMITTED = (Unary("-", Var("admission")),)
 class Native:
     """A program that the compiled machine takes.
 
-    stages: the engine first. holds: every `hold` of the server, in the order of the text.
+    stages: the engine first. holds: every `hold` of the server, in the order of the text. made_here:
+    sessions come and are made without Python's help.
     """
 
     program: Program
     engine: Engine
     stages: tuple[Engine | Delay, ...]
     holds: tuple[Hold, ...]
+    made_here: bool
 
     @property
     def memory(self) -> int:
@@ -116,7 +118,11 @@ def _find(program: Program) -> Native:
         _readable(e)
     _client(workload.session)
     list(_scheduled(engine.schedule.statements))
-    return Native(program, engine, (engine, *delays), holds)
+    gaps = (arrival.gap,) if isinstance(arrival, Renewal) else ()
+    made = not isinstance(arrival, NoArrivals) and all(
+        _drawable(e) for e in (*of_block(workload.init), *gaps)
+    )
+    return Native(program, engine, (engine, *delays), holds, made)
 
 
 def _pool(pool: Pool, engine: Engine) -> None:
@@ -266,14 +272,17 @@ def _read(program: Program, engine: Engine) -> Iterator[Expr]:
             )
 
 
+def _drawable(e: Expr) -> bool:
+    """Whether C can make the draws of an expression; the order of two is left open by C."""
+    draws = [node.law for node in walk(e) if isinstance(node, Draw)]
+    return not draws or (len(draws) == 1 and draws[0] in LAWS)
+
+
 def _readable(e: Expr) -> None:
-    draws = sum(isinstance(node, Draw) for node in walk(e))
-    _need(draws <= 1, "an expression draws twice, in an order that C leaves open")
+    _need(_drawable(e), "it draws on the way from a law that C has not, or twice in an expression")
     for node in walk(e):
         match node:
             case Observable(function=function, place=place):
                 _need(function in READ and place.index is None, f"it reads {function}")
-            case Draw(law=law):
-                _need(law in LAWS, f"it draws from ~{law}")
             case Summary() | Survey() | Item() | LoopName() | RequestField():
                 raise _Outside("it looks at requests one by one, or at samples")

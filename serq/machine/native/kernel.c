@@ -39,6 +39,8 @@ static int leaves_prefix(int64_t h);
 static double prefix_left(Run *m, int64_t h, int64_t i);
 static double prefix_used(Run *m, int64_t h, int64_t i);
 static int64_t body_start(int64_t h);
+static void init_session(Run *m, int64_t i);   /* These two only if sessions are made here. */
+static double next_gap(Run *m);
 
 /* ------------------------------------------------------------ arithmetic, as `serq.values` has it */
 
@@ -55,7 +57,7 @@ static void stop(Run *m) { m->status = LEAVE; }
 
 /* ------------------------------------------------------------ draws, as `serq.machine.draws` has them */
 
-enum { FROM_MACHINE = 2, FROM_WORKLOAD, FROM_SESSION };
+enum { FROM_ARRIVALS, FROM_MACHINE = 2, FROM_WORKLOAD, FROM_SESSION };
 #define FIRST 16
 
 /* The number `lane` of block `c0` of Philox 4x64-10 (Salmon et al., "Parallel random numbers: as easy as
@@ -77,12 +79,12 @@ static double philox(const Run *m, uint64_t c0, uint64_t c1, uint64_t c2, uint64
     return (double)(made >> 11) * (1.0 / 9007199254740992.0);
 }
 
-/* The next draw for session `i` from a source; the machine's own draws have no session. */
+/* The next draw for session `i` from a source; those of the arrivals and of the machine have no session. */
 static double uniform01(Run *m, int64_t i, int source)
 {
-    if (source == FROM_MACHINE) {
-        int64_t n = m->drawn++;
-        return philox(m, (uint64_t)(n / 4 + 1), 0, 0, 1 + FROM_MACHINE, (int)(n % 4));
+    if (source == FROM_MACHINE || source == FROM_ARRIVALS) {
+        int64_t n = source == FROM_MACHINE ? m->drawn++ : m->drawn_between++;
+        return philox(m, (uint64_t)(n / 4 + 1), 0, 0, 1 + (uint64_t)source, (int)(n % 4));
     }
     Session *s = &m->sessions[i];
     int64_t n = source == FROM_SESSION ? s->drawn++ : s->drawn_in_turn++;
@@ -283,15 +285,22 @@ static void make_ready(Run *m, int64_t i)
     else stop(m);
 }
 
-/* The next of the sessions that were fed comes. */
+/* A session comes: one that is made here, or the next of those that were fed. */
 static void create(Run *m)
 {
     if (!m->free) make_slots(m);
     if (m->status != MORE) return;
     int64_t i = m->free_list[--m->free], k = m->fed++;
+    double *attributes = &m->attributes[i * ATTRIBUTES];
     m->sessions[i] = (Session){.serial = m->arrived++, .stage = -1, .woke_at = -1, .admission = INFINITY};
     change_live(m, +1);
-    memcpy(&m->attributes[i * ATTRIBUTES], &m->fed_attributes[k * ATTRIBUTES], ATTRIBUTES * sizeof(double));
+    if (MADE_HERE) {
+        memset(attributes, 0, ATTRIBUTES * sizeof(double));
+        attributes[SERIAL] = (double)m->sessions[i].serial;
+        init_session(m, i);
+    } else {
+        memcpy(attributes, &m->fed_attributes[k * ATTRIBUTES], ATTRIBUTES * sizeof(double));
+    }
     for (int p = 0; p < POOLS; p++) m->parts[i * POOLS + p] = (Part){.own = -1};
     make_ready(m, i);
 }
@@ -1079,14 +1088,20 @@ static void end_warmup(Run *m)
     m->warm_at = INFINITY;
 }
 
-/* The next of the sessions that are fed comes at its time, unless enough have come. */
+/* The next session comes at its time, unless enough have come. */
 static void await_next(Run *m)
 {
     m->arrive_at = INFINITY;
-    if (m->wanted != m->arrived) {
+    if (m->wanted == m->arrived) return;
+    if (MADE_HERE) {
+        double gap = m->begun || !FIRST_AT_0 ? next_gap(m) : 0;
+        m->arrive_at = m->now + gap;
+        /* A clock that hardly moves is for the machine of events. */
+        if (!(gap < INFINITY) || (!(gap >= SMALLEST_GAP && m->arrive_at != m->now) && m->begun)) stop(m);
+    } else {
         m->arrive_at = m->fed_at[m->fed];
-        m->arrive_no = take_number(m);
     }
+    m->arrive_no = take_number(m);
 }
 
 /* When the next event is. */
@@ -1161,7 +1176,7 @@ int64_t serq_run(Run *m, int64_t events)
     for (; events && m->status == MORE; events--) {
         double soon = next_at(m);
         if (!(soon <= m->horizon) || m->drained) return OVER;
-        if (soon == m->arrive_at && m->fed + 1 >= m->fed_end) return MORE;
+        if (!MADE_HERE && soon == m->arrive_at && m->fed + 1 >= m->fed_end) return MORE;
         handle(m, soon);
         if (m->ready || POOLS) settle(m);
         if (next_at(m) != soon) close_instant(m);

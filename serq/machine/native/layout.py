@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -9,10 +10,12 @@ import numpy as np
 # Every field takes eight bytes: `d` is a double, `i` a whole number, `p` a pointer.
 RECORDS: dict[str, tuple[tuple[str, str], ...]] = {
     "Session": (
-        ("d", "remaining given joined_at turn_started first_token last_token wait_since loss growth"),
-        ("d", "woke_at admission"),
-        ("i", "serial pc back stage decode place part tokens decoded known in_turn token_at lost_at"),
-        ("i", "waiting hold advanced stuck wakes passes next after drawn drawn_in_turn"),
+        # What an iteration looks at stands together.
+        ("d", "remaining given growth last_token first_token"),
+        ("i", "stage decode part tokens decoded known token_at hold"),
+        ("d", "joined_at turn_started wait_since loss woke_at admission"),
+        ("i", "serial pc back place in_turn lost_at waiting advanced stuck wakes passes next after"),
+        ("i", "drawn drawn_in_turn"),
     ),
     "Part": (("d", "units position"), ("i", "has own")),
     "Pool": (
@@ -38,7 +41,7 @@ RECORDS: dict[str, tuple[tuple[str, str], ...]] = {
         ("i", "decoding decoders preempted admitted refused joined batch batch_runs order newcomers"),
         ("i", "admissions iterations decode_starts decode_sum finish_no arrive_no warm_no ready_first"),
         ("i", "ready delays delay_room free room entry_free entry_room gap_count gap_room fed fed_end"),
-        ("i", "at_once rejections stuck_count stuck_room begun key0 key1 drawn"),
+        ("i", "at_once rejections stuck_count stuck_room begun key0 key1 drawn drawn_between"),
         (
             "p",
             "P sessions attributes parts pools stages entries heap series gauges gaps fed_at fed_attributes",
@@ -57,11 +60,13 @@ _POINTERS = {
 """What pointers point to, if not to doubles or, where they are called a list, to whole numbers."""
 
 
+@cache
 def fields(record: str) -> list[tuple[str, str]]:
     """(kind, name) of each field."""
     return [(kind, name) for kind, names in RECORDS[record] for name in names.split()]
 
 
+@cache
 def dtype(record: str) -> np.dtype[Any]:
     """The record as numpy reads it."""
     kinds = {"d": "f8", "i": "i8", "p": "u8"}

@@ -173,7 +173,8 @@ class NativeRun:
     def run(self, progress: Callable[[float, int], None] | None) -> bool:
         """To the end; False: something is not as the compiled machine expects."""
         m = self.m
-        self._feed(max(FED, self.feeder.at_once))
+        if not self.native.made_here:
+            self._feed(max(FED, self.feeder.at_once))
         while True:
             answer = self.library.serq_run(self._address, EVENTS)
             if answer == LEAVE:
@@ -183,7 +184,7 @@ class NativeRun:
                 return self._close()
             if progress is not None:
                 progress(float(m["now"]), int(m["iterations"]))
-            if m["fed_end"] - m["fed"] <= 1:
+            if not self.native.made_here and m["fed_end"] - m["fed"] <= 1:
                 self._feed(FED)
 
     def _drain(self, over: bool = False) -> None:
@@ -281,15 +282,12 @@ class NativeRun:
         for c in self._records(m["stuck"], int(m["stuck_count"]), "Stuck"):
             self.pools[c["pool"]].stuck[int(c["session"])] = codes[c["hold"]].statement.at
         slots = self._records(m["sessions"], int(m["room"]), "Session")
-        here = [
-            i
-            for i in np.flatnonzero(slots["serial"] >= 0).tolist()
-            if slots[i]["hold"] or slots[i]["waiting"]
-        ]
-        sessions = {i: self._session(i, slots[i]) for i in here}
-        for i in sorted(here, key=lambda i: float(slots[i]["admission"])):
-            if slots[i]["hold"]:
-                self._put_hold(sessions[i], i, codes[slots[i]["hold"] - 1])
+        # Who waits behind a head holds nothing here, and keeps nobody waiting.
+        heads = {int(c["head"]) for c in self._pools() if c["queued"]}
+        holding = np.flatnonzero((slots["serial"] >= 0) & (slots["hold"] > 0)).tolist()
+        sessions = {i: self._session(i, slots[i]) for i in (*holding, *heads)}
+        for i in sorted(holding, key=lambda i: float(slots[i]["admission"])):
+            self._put_hold(sessions[i], i, codes[slots[i]["hold"] - 1])
         for pool, c in zip(self.pools, self._pools(), strict=True):
             i = int(c["grow_head"])
             for _ in range(int(c["growing"])):
@@ -297,13 +295,12 @@ class NativeRun:
                 s.growth = Growth(s, s.holds[0].parts[pool], float(slots[i]["growth"]), None)
                 pool.growths.append(s.growth)
                 i = int(slots[i]["after"])
-            i = int(c["head"])
-            for _ in range(int(c["queued"])):
+            if c["queued"]:
+                i = int(c["head"])
                 s, code = sessions[i], codes[slots[i]["waiting"] - 1]
-                since, number = float(slots[i]["wait_since"]), self.machine.take_number()
-                s.waiting = Waiting(s, code, code.pools(s), number, since)
+                s.waiting = Waiting(s, code, code.pools(s), 0, float(slots[i]["wait_since"]))
                 pool.enqueue(s.waiting)
-                i = int(slots[i]["next"])
+                pool.queued_count = int(c["queued"])
 
     def _parts(self, i: int) -> Any:
         count = len(self.pools)

@@ -29,6 +29,7 @@ from serq.ir.expr import (
 )
 from serq.ir.schedule import Admit, Advance, ScheduleBranch, ScheduleStatement, SetRegister
 from serq.ir.server import Block, Branch, End, Hold, Loop, Observe, Run, Set, Statement, Turn, While
+from serq.ir.workload import SMALLEST_GAP, Poisson, Renewal
 from serq.machine.code import COMPARISONS
 from serq.machine.native.fragment import Native
 from serq.machine.native.layout import declarations
@@ -140,7 +141,7 @@ class NativeWriter:
             case Observable():
                 return self._observable(e)
             case Draw(law=law, arguments=arguments):
-                session = "0" if self.source == "FROM_MACHINE" else "i"
+                session = "0" if self.source in ("FROM_MACHINE", "FROM_ARRIVALS") else "i"
                 given = ", ".join(self.value(a, reads) for a in arguments)
                 return f"draw_{law}(m, {session}, {self.source}, {given})"
             case Func(function=function, arguments=arguments):
@@ -220,6 +221,7 @@ class NativeWriter:
     def text(self) -> str:
         """The whole machine of the program."""
         native, engine = self.native, self.native.engine
+        arrival = native.program.workload.arrival if native.program.workload else None
         schedule = engine.schedule
         self.define("double token_cap(Run *m)", [f"return {self.value(engine.tokens_cap)};"])
         lets = [f"m->lets[{n}] = {self.value(let.value)};" for n, let in enumerate(schedule.lets)]
@@ -234,6 +236,7 @@ class NativeWriter:
         self.define("void read_gauges(Run *m)", shown or ["(void)m;"])
         self._holds()
         self._client()
+        self._arrivals()
         constants = {
             "ATTRIBUTES": len(self.slots),
             "POOLS": len(native.program.pools),
@@ -243,6 +246,9 @@ class NativeWriter:
             "LETS": len(schedule.lets),
             "CLAIMS": len(self.watches),
             "GAUGES": len(gauges),
+            "MADE_HERE": int(native.made_here),
+            "FIRST_AT_0": int(isinstance(arrival, Poisson)),
+            "SMALLEST_GAP": repr(SMALLEST_GAP),
             "MEMORY": native.memory,
             "GRANULE": f"{engine.granule or 0.0!r}",
         }
@@ -265,6 +271,24 @@ class NativeWriter:
                 "}",
             ]
         self.define("void watch(Run *m)", lines or ["(void)m;"])
+
+    def _arrivals(self) -> None:
+        """How sessions are made, and the time between two."""
+        workload, gap = self.native.program.workload, "INFINITY"
+        session = self.session = _Session()
+        if workload is not None and self.native.made_here:
+            self.source = "FROM_WORKLOAD"
+            self._block(workload.init)
+            self.source = "FROM_ARRIVALS"
+            match workload.arrival:
+                case Poisson(rate=rate):
+                    gap = self.value(Draw("exp", (Num(1.0 / rate),)))
+                case Renewal(gap=e):
+                    gap = self.value(e)
+        lines = ["int64_t pc = 0;", "double v, t;", "(void)m; (void)i; (void)v; (void)t; (void)pc;"]
+        session.add("return;")
+        self.define("void init_session(Run *m, int64_t i)", [*lines, *self._pieces(session)])
+        self.define("double next_gap(Run *m)", ["(void)m;", f"return {gap};"])
 
     # ------------------------------------------------------------ the schedule
 
@@ -381,12 +405,18 @@ class NativeWriter:
         self._block(self.native.program.server)
         session.add("pc = m->sessions[i].back; break;")
         lines = ["int64_t pc = m->sessions[i].pc;", "double v, t;", "(void)v; (void)t;"]
-        lines += ["while (m->status == MORE) switch (pc) {"]
-        for number, piece in enumerate(session.pieces):
-            lines += [f"case {number}:", *(f"    {line}" for line in piece)]
-        self.define("int go_on(Run *m, int64_t i)", [*lines, "}", "return 0;"])
+        lines += self._pieces(session)
+        self.define("int go_on(Run *m, int64_t i)", [*lines, "return 0;"])
         starts = {f"h == {h}": str(pc) for h, pc in session.starts.items()}
         self.choose("int64_t body_start(int64_t h)", starts, "0")
+
+    @staticmethod
+    def _pieces(session: _Session) -> list[str]:
+        """The pieces, one after the other as control goes."""
+        lines = ["while (m->status == MORE) switch (pc) {"]
+        for number, piece in enumerate(session.pieces):
+            lines += [f"case {number}:", *(f"    {line}" for line in piece)]
+        return [*lines, "}"]
 
     def _block(self, block: Block) -> None:
         for s in block:
