@@ -12,25 +12,11 @@ from importlib.resources import files
 from attrs import define, field
 
 from serq.diagnostics import InternalError
-from serq.ir.expr import (
-    Attr,
-    Binary,
-    Conditional,
-    Draw,
-    Expr,
-    Fold,
-    Func,
-    Local,
-    Num,
-    Observable,
-    RegisterRead,
-    Unary,
-    Var,
-)
+from serq.ir.expr import Draw, Expr, Num
 from serq.ir.schedule import Admit, Advance, ScheduleBranch, ScheduleStatement, SetRegister
 from serq.ir.server import Block, Branch, End, Hold, Loop, Observe, Run, Set, Statement, Turn, While
 from serq.ir.workload import SMALLEST_GAP, Poisson, Renewal
-from serq.machine.code import COMPARISONS
+from serq.machine.native.expressions import CLAIM_READS, RUN_READS, ExpressionWriter
 from serq.machine.native.fragment import Native
 from serq.machine.native.layout import declarations
 from serq.machine.sessions import is_lasting
@@ -38,39 +24,6 @@ from serq.machine.watch import Watch
 
 OWN = "/* ------------------------------------------------------------ the program's own */\n"
 """Above what is written for a program."""
-
-ENGINE_READS = {
-    "running.count": "((double)m->stages[ENGINE].present)",
-    "running.decoding": "((double)m->decoding)",
-    "running.kv_decode": "running_memory(m, 1)",
-    "running.kv_prefill": "running_memory(m, 0)",
-    "running.preempted": "((double)m->preempted)",
-    "waiting.count": "waiting_count(m)",
-    "waiting.admitted": "((double)m->admitted)",
-    "batch.tokens": "m->batch_tokens",
-    "batch.prefilled": "m->prefilled",
-    "batch.decoding": "((double)m->decoders)",
-    "batch.kv_decode": "batch_memory(m, 1)",
-    "batch.kv_prefill": "batch_memory(m, 0)",
-    "batch.attention": "m->attention",
-}
-RUN_READS = ENGINE_READS | {
-    "decoding": "((double)m->sessions[i].decode)",
-    "admission": "m->sessions[i].admission",
-    "remaining": "m->sessions[i].remaining",
-}
-CLAIM_READS = {
-    "tokens": "m->batch_tokens",
-    "prefilled": "m->prefilled",
-    "decoders": "((double)m->decoders)",
-    "kv_decode": "batch_memory(m, 1)",
-    "kv_prefill": "batch_memory(m, 0)",
-    "attention": "m->attention",
-    "residents": "((double)m->stages[ENGINE].present)",
-    "demand": "demand(m)",
-    "served": "m->served",
-    "arrived": "((double)m->arrived)",
-}
 
 
 @define
@@ -95,7 +48,7 @@ class _Session:
         self.add(f"pc = {to}; break;")
 
 
-class NativeWriter:
+class NativeWriter(ExpressionWriter):
     """Writes a program of the fragment in C.
 
     slots: places of the attributes. series: those of observations, after the client's times. watches:
@@ -109,100 +62,11 @@ class NativeWriter:
         series: Mapping[str, int],
         watches: Sequence[Watch],
     ) -> None:
-        self.native = native
-        self.slots = slots
+        super().__init__(native, slots)
         self.series = series
         self.watches = watches
-        self.numbers: list[float] = []
         self.functions: list[str] = []
         self.session = _Session()
-        # Whose draws an expression takes.
-        self.source = "FROM_MACHINE"
-
-    # ------------------------------------------------------------ expressions
-
-    def value(self, e: Expr, reads: Mapping[str, str] = ENGINE_READS) -> str:
-        """`e` as a double; reads: the variables of this moment."""
-        match e:
-            case Num(value=value):
-                self.numbers.append(value)
-                return f"m->P[{len(self.numbers) - 1}]"
-            case Attr(name=name):
-                return f"A[{self.slots[name]}]"
-            case Var(name="now"):
-                return "m->now"
-            case Var(name=name):
-                return reads[name]
-            case RegisterRead(name=name):
-                return f"m->registers[{self._register(name)}]"
-            case Local(name=name):
-                lets = [let.name for let in self.native.engine.schedule.lets]
-                return f"m->lets[{lets.index(name)}]"
-            case Observable():
-                return self._observable(e)
-            case Draw(law=law, arguments=arguments):
-                session = "0" if self.source in ("FROM_MACHINE", "FROM_ARRIVALS") else "i"
-                given = ", ".join(self.value(a, reads) for a in arguments)
-                return f"draw_{law}(m, {session}, {self.source}, {given})"
-            case Func(function=function, arguments=arguments):
-                return f"f_{function}({', '.join(self.value(a, reads) for a in arguments)})"
-            case Fold(kind="sum", terms=terms):
-                return f"({' + '.join(self.value(t, reads) for t in terms)})"
-            case Fold(kind=kind, terms=(first, *others)):
-                text = self.value(first, reads)
-                for other in others:
-                    text = f"f_{kind}({text}, {self.value(other, reads)})"
-                return text
-            case Unary(operator="-", operand=operand):
-                return f"(-1.0 * {self.value(operand, reads)})"
-            case Conditional(test=test, then=then, otherwise=otherwise):
-                arms = f"{self.value(then, reads)} : {self.value(otherwise, reads)}"
-                return f"({self.truth(test, reads)} ? {arms})"
-            case Binary(operator="^", left=left, right=right):
-                return f"pow({self.value(left, reads)}, {self.value(right, reads)})"
-            case Binary(operator="+" | "-" | "*" | "/" as operator, left=left, right=right):
-                return f"({self.value(left, reads)} {operator} {self.value(right, reads)})"
-            case Binary() | Unary():
-                return f"({self.truth(e, reads)} ? 1.0 : 0.0)"
-        raise InternalError(f"the compiled machine has no {e!r}")
-
-    def truth(self, e: Expr, reads: Mapping[str, str]) -> str:
-        """`e` as a condition: any number but 0 is true, not-a-number included."""
-        match e:
-            case Unary(operator="!", operand=operand):
-                return f"(!{self.truth(operand, reads)})"
-            case Binary(operator="&&" | "||" as operator, left=left, right=right):
-                return f"({self.truth(left, reads)} {operator} {self.truth(right, reads)})"
-            case Binary(operator=operator, left=left, right=right) if operator in COMPARISONS:
-                return f"({self.value(left, reads)} {operator} {self.value(right, reads)})"
-            case _:
-                return f"({self.value(e, reads)} != 0)"
-
-    def _register(self, name: str) -> int:
-        return [r.name for r in self.native.engine.registers].index(name)
-
-    def _observable(self, node: Observable) -> str:
-        name = node.place.name
-        if node.function == "budget_left":
-            return "budget_left(m)"
-        if node.function in ("queue", "busy"):
-            stage = self.native.stage(name)
-            if node.function == "busy" and not stage:
-                return "((double)m->batch_runs)"
-            return f"((double)m->stages[{stage}].present)"
-        p = self.native.pool(name)
-        match node.function:
-            case "used":
-                return f"m->pools[{p}].used"
-            case "free":
-                return f"(m->pools[{p}].cap - m->pools[{p}].used)"
-            case "holders" | "queued":
-                return f"((double)m->pools[{p}].{node.function})"
-            case "blocksize":
-                return f"m->pools[{p}].block"
-            case "cachedin":
-                return f"own_units(m, i, {p})"
-        raise InternalError(f"the compiled machine does not read {node.function}")
 
     # ------------------------------------------------------------ functions
 
@@ -309,7 +173,7 @@ class NativeWriter:
                     lines += [f"        {line}" for line in self._schedule(otherwise)]
                     lines += ["    } else {", "        stop(m);", "    }", "}"]
                 case SetRegister(register=name, value=value):
-                    register = f"m->registers[{self._register(name)}]"
+                    register = f"m->registers[{self.register(name)}]"
                     lines += [f"{register} = {self.value(value)};", f"if (!isfinite({register})) stop(m);"]
                 case _:
                     raise InternalError(f"the compiled machine has no {type(s).__name__}")
