@@ -15,13 +15,18 @@ SAMPLES = 120
 MORE = 2_000
 
 
-def check_seed(seed: int) -> None:
-    check(serq.compile(source=scheduling_program(seed)), Settings(30.0))
+def check_seed(seed: int, bare: bool = False) -> None:
+    check(serq.compile(source=scheduling_program(seed, bare)), Settings(30.0))
 
 
 @pytest.mark.parametrize("seed", range(SAMPLES))
 def test_a_random_program_runs_the_same_on_both_machines(seed: int) -> None:
     check_seed(seed)
+
+
+@pytest.mark.parametrize("seed", range(SAMPLES // 2))
+def test_a_random_schedule_without_loops_runs_the_same_on_both_machines(seed: int) -> None:
+    check_seed(seed, bare=True)
 
 
 @pytest.mark.slow
@@ -145,6 +150,22 @@ def test_arrays_are_indexed_from_0_and_checked() -> None:
     found, _ = fast(serq.compile(source=bad), Settings(10.0))
     assert isinstance(found, str)
     assert "there is no number 3 in `load`, which has 3 (at time 0)" in found
+
+
+def test_arrays_need_no_loop() -> None:
+    schedule = (
+        "advance running; admit waiting; set load[1] = 7; set k = k + load[1];"
+        "branch (k >= 14) { set load[k - 14] = 9; }"
+    )
+    more = """claim first: every iteration of e (load[0] == (k > 14 ? 9 : 0) || k == 14);
+              claim second: every iteration of e (load[1] == 7);"""
+    source = program(schedule, "state load[3] = 0; state k = 0;", lens="2, 2", more=more)
+    check(serq.compile(source=source), Settings(10.0))
+    report = serq.run(serq.compile(source=source), horizon=10)
+    assert [report.claim(name).result for name in ("first", "second")] == ["holds", "holds"]
+    outside, _ = fast(serq.compile(source=source.replace("k - 14", "k")), Settings(10.0))
+    assert isinstance(outside, str)
+    assert "there is no number 14 in `load`, which has 3 (at time 1)" in outside
 
 
 def test_the_size_of_an_array_may_be_an_input() -> None:

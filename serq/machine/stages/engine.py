@@ -14,7 +14,7 @@ from math import inf
 from typing import TYPE_CHECKING, Any
 
 from serq.ir.expr import Num
-from serq.ir.schedule import Admit, ExclusivePrefill
+from serq.ir.schedule import Admit
 from serq.ir.stage import Engine
 from serq.machine.pools import Part, PoolMember, Waiting, fits
 from serq.machine.records import Iteration
@@ -22,8 +22,8 @@ from serq.machine.stages.base import StageMember
 from serq.machine.stages.classed import ClassedRuns, gather, tells_apart
 from serq.machine.stages.each import EachRun
 from serq.machine.stages.run import Run, share
-from serq.machine.stages.schedule import clause, compile_schedule, per_run_expressions
-from serq.machine.stages.scheduling import compile_program
+from serq.machine.stages.schedule import clause, per_run_expressions
+from serq.machine.stages.scheduling import compile_schedule
 from serq.machine.stages.steady import EachRequest, SteadyRuns
 from serq.machine.watch import Watch
 from serq.values import is_whole, show
@@ -116,10 +116,7 @@ class EngineMember(StageMember):
         each = schedule.each_at_most
         self._each = None if each is None else clause(self, each, drawn=True)
         self.requested = engine.name in machine.requested
-        if self.requested and not isinstance(schedule.statements[0], ExclusivePrefill):
-            self._steps = [compile_program(self, schedule.statements)]
-        else:
-            self._steps = compile_schedule(self, schedule.statements)
+        self._schedule = compile_schedule(self, schedule.statements)
         self._execute = clause(self, engine.execute, drawn=True)
         self._lines = [member for ms in machine.pools.values() for member in ms if self._admits(member)]
         memory = [
@@ -401,8 +398,7 @@ class EngineMember(StageMember):
         self.forming = True
         machine.forming = self
         self.residents.begin()
-        for step in self._steps:
-            step()
+        self._schedule()
         machine.forming = None
         self.forming = False
         if self.tokens or self.preempted:

@@ -1,12 +1,12 @@
-"""Scheduling programs made ready to run: a whole schedule becomes one Python function.
+"""Schedules made ready to run: a whole schedule becomes one Python function.
 
 Loops, branches, registers and `let`s are written as Python's own; serving and admitting are calls of
-the engine. `stages.schedule` does the same for schedules without loops, statement by statement.
+the engine (`stages.schedule`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from math import inf
 from typing import TYPE_CHECKING, Any
 
@@ -30,7 +30,7 @@ from serq.ir.schedule import (
 from serq.ir.schedule import ScheduleStatement as Statement
 from serq.machine.code import COMPARISONS, Writer, build
 from serq.machine.scope import ENGINE_VARIABLES, RunScope
-from serq.machine.stages.schedule import compile_schedule
+from serq.machine.stages.schedule import Step, exclusive_prefill, serving_step
 from serq.machine.surveys import MEMBERS
 from serq.values import show
 
@@ -41,8 +41,10 @@ PASS_LIMIT = 1_000_000
 """Passes that the loops of one iteration may make."""
 
 
-def compile_program(engine: EngineMember, statements: Sequence[Statement]) -> Callable[[], None]:
-    """The schedule as one function."""
+def compile_schedule(engine: EngineMember, statements: Sequence[Statement]) -> Step:
+    """The schedule as one function: what happens in an iteration."""
+    if statements and isinstance(statements[0], ExclusivePrefill):
+        return exclusive_prefill(engine, statements)
     return ScheduleWriter(engine).compile(statements)
 
 
@@ -61,13 +63,13 @@ class ScheduleWriter:
         self.scope = RunScope(self.engine.machine, ENGINE_VARIABLES)
         self.scope.lent["e"] = self.engine
 
-    def compile(self, statements: Sequence[Statement]) -> Callable[[], None]:
+    def compile(self, statements: Sequence[Statement]) -> Step:
         self.block(statements, 1)
         counter = ["    passes = 0\n"] if self.loops else []
         source = "".join([*self.subs, "def schedule():\n", *counter, *self.lines])
         engine = self.engine
         engine.machine.sources[f"schedule of {engine.name}"] = source
-        function: Callable[[], None] = build(source, "schedule", self.scope.lent)
+        function: Step = build(source, "schedule", self.scope.lent)
         return function
 
     # ------------------------------------------------------------ lines
@@ -112,8 +114,7 @@ class ScheduleWriter:
     def statement(self, s: Statement, depth: int) -> None:
         match s:
             case Advance() | Admit():
-                (step,) = compile_schedule(self.engine, (s,))
-                self.line(depth, f"{self.lend(step)}()")
+                self.line(depth, f"{self.lend(serving_step(self.engine, s))}()")
             case ScheduleBranch(test=test, then=then, otherwise=otherwise):
                 self.branch(s, test, then, otherwise, depth)
             case SetRegister():
