@@ -201,6 +201,12 @@ CODES: dict[str, Code] = {
         why="Later decisions compute with a tag; one infinite value would spoil them.",
         example=RUN,
     ),
+    "SQ0648": Code(
+        title="a key of this loop is NaN ({when})",
+        help="keep it a number: 0 / 0 gives NaN",
+        why="What is no number is neither before nor after another; who comes first would be left to chance.",
+        example=RUN,
+    ),
     "SQ0613": Code(
         title="the demand on `{name}` is {value} ({when})",
         help="units are 0 or more",

@@ -130,7 +130,7 @@ def write_survey(node: Survey, scope: RunScope, writer: Writer) -> str:
         values = f"[{writer.value(node.body)} {loops}]"
         if node.kind == "sum":
             source = f"sum({values}, 0.0)"
-        elif _is_number(node.body):
+        elif is_number(node.body):
             source = f"{node.kind}({values}, default=0.0)"
         else:
             source = f"fold_{node.kind}({values})"
@@ -166,7 +166,7 @@ def _invariant(e: Expr, request: str) -> list[Survey]:
     return [found for part in children(e) for found in _invariant(part, request)]
 
 
-def _is_number(e: Expr) -> bool:
+def is_number(e: Expr) -> bool:
     """Whether `e` is a number whatever the state, so that Python's own `max` says the same."""
     match e:
         case Num(value=value):
@@ -178,9 +178,9 @@ def _is_number(e: Expr) -> bool:
         case LoopName() | Item() | Observable():
             return False
         case Binary(operator=op) if op in COMPARISONS or op in ("&&", "||"):
-            return all(map(_is_number, children(e)))
+            return all(map(is_number, children(e)))
         case Binary(operator="+" | "-") | Unary() | Conditional():
-            return all(map(_is_number, children(e)))
+            return all(map(is_number, children(e)))
         case _:
             return False
 

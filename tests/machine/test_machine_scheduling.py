@@ -177,6 +177,23 @@ def test_the_size_of_an_array_may_be_an_input() -> None:
         assert report.gauges["all"].max == size
 
 
+@pytest.mark.parametrize(
+    ("loop", "says"),
+    [
+        ("by (r.o / 0 - r.o / 0)", "a key of this loop is NaN (at time 0)"),
+        ("by (r.serial, 0 / (r.o - 2))", "a key of this loop is NaN (at time 0)"),
+        ("where (r.o)", "the guard is 3, which is neither 0 nor 1 (at time 0)"),
+        ("where (0 / (r.serial - 1))", "the guard is NaN, which is neither 0 nor 1 (at time 0)"),
+    ],
+)
+def test_what_picks_and_sorts_is_a_test_and_a_number(loop: str, says: str) -> None:
+    compiled = serq.compile(source=program(f"advance running; for r in waiting {loop} {{ admit r; }}"))
+    check(compiled, Settings(10.0))
+    found, _ = fast(compiled, Settings(10.0))
+    assert isinstance(found, str)
+    assert says in found
+
+
 def test_loops_that_pass_a_million_times_are_named() -> None:
     source = program(
         "advance running; admit waiting; for i in 1001 { for j in 1000 { set n = j; } }", "state n = 0;"

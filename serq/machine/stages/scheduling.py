@@ -31,7 +31,7 @@ from serq.ir.schedule import ScheduleStatement as Statement
 from serq.machine.code import COMPARISONS, Writer, build
 from serq.machine.scope import ENGINE_VARIABLES, RunScope
 from serq.machine.stages.schedule import Step, exclusive_prefill, serving_step
-from serq.machine.surveys import MEMBERS
+from serq.machine.surveys import MEMBERS, is_number
 from serq.values import show
 
 if TYPE_CHECKING:
@@ -166,10 +166,10 @@ class ScheduleWriter:
         outer = self.scope.requests
         self.scope.requests = dict(outer)
         self.scope.bind(s.request, request, "e")
-        picked = "" if s.where is None else f" if {self.truth(s.where)}"
+        picked = "" if s.where is None else f" if {self.picked(s.where, s)}"
         over = f"[{request} for {request} in {members}{picked}]"
         if s.keys:
-            keys = ", ".join(self.value(key) for key in s.keys)
+            keys = ", ".join(self.key(key, s) for key in s.keys)
             key = f"({keys},)" if len(s.keys) > 1 else keys
             over = f"sorted({over}, key=lambda {request}: {key})"
         self.line(depth, f"for {request} in {over}:")
@@ -177,6 +177,28 @@ class ScheduleWriter:
         inside = self.scope.requests
         self.scope.requests = outer
         self.body(inside, s.body, depth)
+
+    def picked(self, test: Expr, s: ForRequests) -> str:
+        """Source of `where`; what is neither 0 nor 1 stops the run."""
+        if is_test(test):
+            return self.truth(test)
+        machine = self.engine.machine
+
+        def check(value: float) -> float:
+            if value != 0 and value != 1:
+                machine.bad_guard(value, None, test.at or s.at)
+            return value
+
+        return f"{self.lend(check)}({self.value(test)})"
+
+    def key(self, key: Expr, s: ForRequests) -> str:
+        """Source of one of the numbers that a loop sorts by; one that is NaN stops the run."""
+        source = self.value(key)
+        if is_number(key):
+            return source
+        machine = self.engine.machine
+        stop = self.lend(lambda: machine.fail("SQ0648", key.at or s.at))
+        return f"(k if (k := {source}) == k else {stop}())"
 
     def branch(
         self, s: ScheduleBranch, test: Expr, then: Sequence[Statement], other: Sequence[Statement], depth: int
