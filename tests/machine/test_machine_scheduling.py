@@ -183,7 +183,7 @@ def test_the_size_of_an_array_may_be_an_input() -> None:
         ("by (r.o / 0 - r.o / 0)", "a key of this loop is NaN (at time 0)"),
         ("by (r.serial, 0 / (r.o - 2))", "a key of this loop is NaN (at time 0)"),
         ("where (r.o)", "the guard is 3, which is neither 0 nor 1 (at time 0)"),
-        ("where (0 / (r.serial - 1))", "the guard is NaN, which is neither 0 nor 1 (at time 0)"),
+        ("where (0 / (r.serial - 1))", "the guard is nan, which is neither 0 nor 1 (at time 0)"),
     ],
 )
 def test_what_picks_and_sorts_is_a_test_and_a_number(loop: str, says: str) -> None:

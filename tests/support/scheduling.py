@@ -143,10 +143,11 @@ class Program:
         return f"for {name} in {among}{order}{where} {{ {body} }}"
 
     def schedule(self) -> str:
+        each = "for a in running { advance a; } for w in waiting by (w.o) { admit w; }"
         serve = self.one(
             "advance running; admit waiting;", "admit waiting; advance running;", "advance running;",
             "advance running by (-remaining); admit waiting while (waiting.admitted < 1);", "admit waiting;",
-            *(() if self.bare else ("for a in running { advance a; } for w in waiting by (w.o) { admit w; }",)),
+            *(() if self.bare else (each,)),
         )  # fmt: skip
         lines = [self.statement(0) for _ in range(self.draw.randint(1, 4))]
         lines.insert(self.draw.randint(0, len(lines)), serve)

@@ -1,4 +1,4 @@
-"""The statements that serve runs and admit holds made ready: each becomes a step, a function without arguments.
+"""The statements that serve runs and admit holds made ready: each becomes a function without arguments.
 
 The schedule around them is written by `stages.scheduling`.
 """
