@@ -13,6 +13,7 @@ from serq.diagnostics import InternalError
 from serq.ir.expr import (
     Binary,
     Conditional,
+    Draw,
     Expr,
     Item,
     LoopName,
@@ -92,7 +93,8 @@ def write_field(node: RequestField, scope: RunScope) -> str:
         return f"{request}.session.attributes[{scope.machine.slots[node.name]}]"
     if node.kind == "tag":
         member = scope.lent[engine]
-        return f"{scope.lend('tags', member.tags)}[{request}.session][{member.tag_slots[node.name]}]"
+        tags, first = scope.lend("tags", member.tags), scope.lend("first", member.first_tags)
+        return f"{tags}.get({request}.session, {first})[{member.tag_slots[node.name]}]"
     return FIELDS[node.name].format(e=engine, r=request, t=scope.ticks.get(engine, f"{engine}.tick"))
 
 
@@ -155,15 +157,20 @@ def _invariant(e: Expr, request: str) -> list[Survey]:
         parts = list(walk(e))
         depends = any(isinstance(p, RequestField) and p.request == request for p in parts)
         bound = {p.request for p in parts if isinstance(p, Survey)}
-        fails = any(
-            isinstance(p, Item | Observable)
-            or (isinstance(p, RegisterRead) and p.index is not None)
-            or (isinstance(p, RequestField) and (p.name == "units" or p.request not in bound))
-            for p in parts
-        )
-        if not depends and not fails:
+        outer = any(isinstance(p, RequestField) and p.request not in bound for p in parts)
+        if not depends and not outer and not may_fail(e):
             return [e]
     return [found for part in children(e) for found in _invariant(part, request)]
+
+
+def may_fail(e: Expr) -> bool:
+    """Whether reading `e` may stop the run."""
+    return any(
+        isinstance(p, Item | Observable | Draw)
+        or (isinstance(p, RegisterRead) and p.index is not None)
+        or (isinstance(p, RequestField) and p.kind == "field" and p.name == "units")
+        for p in walk(e)
+    )
 
 
 def is_number(e: Expr) -> bool:

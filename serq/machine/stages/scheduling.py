@@ -30,8 +30,9 @@ from serq.ir.schedule import (
 from serq.ir.schedule import ScheduleStatement as Statement
 from serq.machine.code import COMPARISONS, Writer, build
 from serq.machine.scope import ENGINE_VARIABLES, RunScope
+from serq.machine.stages.orders import WaitingOrder, lasts
 from serq.machine.stages.schedule import Step, exclusive_prefill, serving_step
-from serq.machine.surveys import MEMBERS, is_number
+from serq.machine.surveys import MEMBERS, is_number, may_fail
 from serq.values import show
 
 if TYPE_CHECKING:
@@ -168,15 +169,27 @@ class ScheduleWriter:
         self.scope.bind(s.request, request, "e")
         picked = "" if s.where is None else f" if {self.picked(s.where, s)}"
         over = f"[{request} for {request} in {members}{picked}]"
-        if s.keys:
-            keys = ", ".join(self.key(key, s) for key in s.keys)
-            key = f"({keys},)" if len(s.keys) > 1 else keys
+        keys = ", ".join(self.key(key, s) for key in s.keys)
+        key = f"({keys},)" if len(s.keys) > 1 else keys
+        if keys and s.among == "waiting" and self.keeps_order(s):
+            function = build(f"def key({request}): return {key}\n", "key", self.scope.lent)
+            over = f"{self.lend(WaitingOrder(self.engine.lines, function))}.begin()"
+            if picked:
+                kept = f"{request} for {request} in {over}{picked}"
+                over = f"({kept})" if s.where is not None and lasts(s.where, s.request) else f"[{kept}]"
+        elif keys:
             over = f"sorted({over}, key=lambda {request}: {key})"
         self.line(depth, f"for {request} in {over}:")
         self.loop(s, depth)
         inside = self.scope.requests
         self.scope.requests = outer
         self.body(inside, s.body, depth)
+
+    def keeps_order(self, s: ForRequests) -> bool:
+        """Whether the order of a loop lasts, and it does not matter in which order its members are picked."""
+        if not all(lasts(key, s.request) for key in s.keys):
+            return False
+        return s.where is None or (is_test(s.where) and not may_fail(s.where))
 
     def picked(self, test: Expr, s: ForRequests) -> str:
         """Source of `where`; what is neither 0 nor 1 stops the run."""
