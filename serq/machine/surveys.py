@@ -107,6 +107,9 @@ def write_survey(node: Survey, scope: RunScope, writer: Writer) -> str:
     body = node.body
     if node.kind in ("max", "min") and body == RequestField(node.request, "progress", "field"):
         return f"{engine}.residents.{node.kind}_progress_{node.among}()"
+    if node.kind == "sum" and (line := _line_of_progress(body, node.request)) is not None:
+        slope, constant = line
+        return f"{engine}.residents.sum_progress_{node.among}({slope}, {writer.value(constant)})"
     request = f"q{len(scope.requests)}_{len(scope.hoisted)}"
     before, outer, hoisted = writer.parameters, dict(scope.requests), dict(scope.hoisted)
     scope.bind(node.request, request, engine)
@@ -140,6 +143,35 @@ def write_survey(node: Survey, scope: RunScope, writer: Writer) -> str:
     writer.parameters = before
     scope.requests = outer
     return source
+
+
+def _line_of_progress(e: Expr, request: str) -> tuple[float, Expr] | None:
+    """The slope, 1 or -1, and the constant of a sum that is a line of the request's progress, if it is one.
+
+    The constant is whole where progress is: a whole number, a largest or a least progress.
+    """
+    progress = RequestField(request, "progress", "field")
+    match e:
+        case RequestField() if e == progress:
+            return 1.0, Num(0.0)
+        case Binary(operator="+", left=left, right=right) if left == progress and _is_level(right):
+            return 1.0, right
+        case Binary(operator="+" | "-" as op, left=left, right=right) if right == progress and _is_level(
+            left
+        ):
+            return 1.0 if op == "+" else -1.0, left
+        case Binary(operator="-", left=left, right=Num(value=value)) if left == progress and value % 1 == 0:
+            return 1.0, Num(-value)
+    return None
+
+
+def _is_level(e: Expr) -> bool:
+    match e:
+        case Num(value=value):
+            return value % 1 == 0
+        case Survey(kind="max" | "min", request=request, body=body):
+            return body == RequestField(request, "progress", "field")
+    return False
 
 
 def write_values(node: Survey, scope: RunScope, writer: Writer) -> str:

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import inf
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 from attrs import define, field
 
-from serq.ir.expr import Binary, Expr, Num, Unary
+from serq.ir.expr import Binary, Expr, LoopName, Num, Unary
 from serq.ir.schedule import (
     Admit,
     AdmitOne,
@@ -130,6 +130,10 @@ class ScheduleWriter:
                 local = self.name("n")
                 self.line(depth, f"{local} = {source}")
                 self.scope.requests = {**self.scope.requests, name: local}
+            case ForIndex(count=count, body=body) if all(self.fills(s, inner) for inner in body):
+                self.loop(s, depth - 1, count)
+                for inner in body:
+                    self.fill(inner, count, depth)
             case ForIndex(name=name, count=count, body=body):
                 number = self.name("n")
                 self.line(depth, f"for {number} in range({count}):")
@@ -152,11 +156,28 @@ class ScheduleWriter:
         self.block(body, depth + 1)
         self.scope.requests = outer
 
-    def loop(self, s: ForRequests | ForIndex, depth: int) -> None:
-        """A pass counts."""
+    def fills(self, s: ForIndex, inner: Statement) -> TypeGuard[SetRegister]:
+        """Whether a statement of a loop over numbers gives each register of an array the same number."""
+        return (
+            isinstance(inner, SetRegister)
+            and isinstance(inner.index, LoopName)
+            and inner.index.name == s.name
+            and s.count <= self.engine.register_sizes[inner.register]
+            and isinstance(inner.value, Num)
+            and -inf < inner.value.value < inf
+        )
+
+    def fill(self, s: SetRegister, count: int, depth: int) -> None:
+        """The first `count` registers of an array at once."""
+        registers = self.scope.lend("registers", self.engine.registers)
+        first = self.engine.register_slots[s.register]
+        self.line(depth, f"{registers}[{first}:{first + count}] = [{self.value(s.value)}] * {count}")
+
+    def loop(self, s: ForRequests | ForIndex, depth: int, count: int = 1) -> None:
+        """A pass counts; `count`: as many at once."""
         machine = self.engine.machine
         self.loops = True
-        self.line(depth + 1, "passes += 1")
+        self.line(depth + 1, f"passes += {count}")
         stop = self.lend(lambda: machine.fail("SQ0646", s.at))
         self.line(depth + 1, f"if passes > {PASS_LIMIT}: {stop}()")
 
