@@ -156,10 +156,10 @@ def _line_of_progress(e: Expr, request: str) -> tuple[float, Expr] | None:
             return 1.0, Num(0.0)
         case Binary(operator="+", left=left, right=right) if left == progress and _is_level(right):
             return 1.0, right
-        case Binary(operator="+" | "-" as op, left=left, right=right) if right == progress and _is_level(
-            left
-        ):
-            return 1.0 if op == "+" else -1.0, left
+        case Binary(operator="+", left=left, right=right) if right == progress and _is_level(left):
+            return 1.0, left
+        case Binary(operator="-", left=left, right=right) if right == progress and _is_level(left):
+            return -1.0, left
         case Binary(operator="-", left=left, right=Num(value=value)) if left == progress and value % 1 == 0:
             return 1.0, Num(-value)
     return None
