@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import inf
-from typing import TYPE_CHECKING, Any, TypeGuard
+from typing import TYPE_CHECKING, Any
 
 from attrs import define, field
 
@@ -130,9 +130,9 @@ class ScheduleWriter:
                 local = self.name("n")
                 self.line(depth, f"{local} = {source}")
                 self.scope.requests = {**self.scope.requests, name: local}
-            case ForIndex(count=count, body=body) if all(self.fills(s, inner) for inner in body):
+            case ForIndex(count=count) if fills := self.fills(s):
                 self.loop(s, depth - 1, count)
-                for inner in body:
+                for inner in fills:
                     self.fill(inner, count, depth)
             case ForIndex(name=name, count=count, body=body):
                 number = self.name("n")
@@ -156,16 +156,19 @@ class ScheduleWriter:
         self.block(body, depth + 1)
         self.scope.requests = outer
 
-    def fills(self, s: ForIndex, inner: Statement) -> TypeGuard[SetRegister]:
-        """Whether a statement of a loop over numbers gives each register of an array the same number."""
-        return (
-            isinstance(inner, SetRegister)
+    def fills(self, s: ForIndex) -> list[SetRegister]:
+        """The statements of a loop over numbers that gives registers of arrays one number, or none."""
+        found = [
+            inner
+            for inner in s.body
+            if isinstance(inner, SetRegister)
             and isinstance(inner.index, LoopName)
             and inner.index.name == s.name
             and s.count <= self.engine.register_sizes[inner.register]
             and isinstance(inner.value, Num)
             and -inf < inner.value.value < inf
-        )
+        ]
+        return found if len(found) == len(s.body) else []
 
     def fill(self, s: SetRegister, count: int, depth: int) -> None:
         """The first `count` registers of an array at once."""
