@@ -44,7 +44,7 @@ def test_table_1_over_forty_replications(tmp_path: Path) -> None:
     assert (verdicts["FCFS"], verdicts["LJF"]) == ("agrees but for gain (3.7 SE)", "agrees")
     assert verdicts["ISJL 50"] == verdicts["ISJL 100"] == "not reachable by a fair schedule"
     assert len(rows) == 9
-    # Some 35 s of processor time where this was written, 45 s beside other work; the bound is for slower ones.
+    # Some 35 s of processor time where this was written, 45 s on a busy machine; others are slower.
     assert after.ru_utime - before.ru_utime < 90
 
 
