@@ -111,7 +111,7 @@ CODES: dict[str, Code] = {
     ),
     "SQ0619": Code(
         title="register `{name}` is set to {value} ({when})",
-        help="keep it finite: a division by 0 gives {value}",
+        help="keep it finite: for no limit a large number will do; a division by 0 is `inf`",
         why="Later iterations compute with a register; one infinite value would spoil them all.",
         example=RUN,
     ),
@@ -197,7 +197,7 @@ CODES: dict[str, Code] = {
     ),
     "SQ0647": Code(
         title="tag `{name}` is set to {value} ({when})",
-        help="keep it finite: a division by 0 gives {value}",
+        help="keep it finite: for no limit a large number will do; a division by 0 is `inf`",
         why="Later decisions compute with a tag; one infinite value would spoil them.",
         example=RUN,
     ),

@@ -182,6 +182,16 @@ def test_a_policy_runs_the_same_on_both_machines(path: Path) -> None:
     check(serq.compile(path), Settings(200.0))
 
 
+def test_inputs_that_do_not_fit_together_are_told() -> None:
+    fewer = run("online_isjl", [3, 2, 1], 2, 1, release=[0, 1])
+    assert (fewer.claim("complete"), fewer.claim("fair")) == ("fails", "holds")
+    assert run("online_isjl", [3, 2], 2, 1, release=[0, 1]).claim("complete") == "holds"
+    assert run("robust_isjl", [4, 4], 2, 1, upper=[4, 3]).claim("bounded") == "fails"
+    assert run("robust_isjl", [4, 4], 2, 1, upper=[4, 5]).claim("bounded") == "holds"
+    nobody = run("isjl", [4, 4], 2, -1)
+    assert nobody.claim("externality") == "not_evaluated"
+
+
 def test_isjl_is_short() -> None:
     text = (FOLDER / "isjl.sq").read_text(encoding="utf-8")
     assert sum(1 for line in text.splitlines() if line.strip() and not line.strip().startswith("//")) <= 90
