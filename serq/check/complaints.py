@@ -72,6 +72,13 @@ class Complaints:
         used = [Note("in the definition used here", use) for use in chain]
         self.sink.say(code, at, notes=(*notes, *used), help=help, **facts)
 
+    def written(self, at: Span) -> str:
+        """The text at a place, if it is short; otherwise `…`."""
+        source = self.sink.sources.get(at.file)
+        if source is None or at.line != at.end_line or at.end_column - at.column > 40:
+            return "…"
+        return source.line(at.line)[at.column - 1 : at.end_column - 1]
+
     def missing(self, code: str, at: Span | None = None, **facts: Any) -> None:
         """Say something that only a whole text shows: what is missing may have been thrown away."""
         if self.complete:

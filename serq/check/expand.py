@@ -154,6 +154,8 @@ class Expander:
 
     def expand(self, node: T) -> T:
         """`node` with every use of a definition in it written out."""
+        if not self.later:
+            return node
         if isinstance(node, tree.Block):
             return self.expand_block(node)  # type: ignore[return-value]
         if isinstance(node, tree.Call) and (node.name.text in self.later):

@@ -35,7 +35,9 @@ def indexed(e: tree.Reference, here: Standing, x: Expressions) -> Typed:
     if size is None:
         where = {n: names.lists.place(n) for n in names.lists.history}
         arrays = {n: r.at for n, r in names.registers.items() if r.size is not None}
-        if names.resource(name) is not None or name in names.attributes or register is not None:
+        if register is not None:
+            one_register(name, e.at, x)
+        elif names.resource(name) is not None or name in names.attributes:
             x.complaints.say("SQ0303", e.at, name=name)
         else:
             x.complaints.unknown("SQ0258", name, e.at, {**where, **arrays})
@@ -48,6 +50,12 @@ def indexed(e: tree.Reference, here: Standing, x: Expressions) -> Typed:
         return Typed(RegisterRead(register.engine, name, index, at=e.at))
     value = fold.constant(index)
     return Typed(Item(name, index, at=e.at) if value is None else Num(numbers[int(value)], at=e.at))
+
+
+def one_register(name: str, at: Span, x: Expressions) -> None:
+    """Says that a register that is no array is given an index."""
+    help = f"leave the index out, or declare an array of them: `state {name}[4] = 0;`"
+    x.complaints.say("SQ0258", at, name=name, help=help)
 
 
 def index_below(
@@ -81,7 +89,7 @@ def list_named(e: tree.Expr, order: int | None, x: Expressions) -> tuple[float, 
     """The list that an expression names, as known in item `order`; None after a complaint."""
     lists = x.names.lists
     if not isinstance(e, tree.Reference) or e.index is not None or e.member is not None:
-        x.complaints.say("SQ0258", e.at, name="this")
+        x.complaints.say("SQ0258", e.at, name=x.complaints.written(e.at))
         return None
     numbers = lists.get(e.name.text, order)
     if numbers is None:

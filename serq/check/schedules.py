@@ -10,7 +10,7 @@ from serq.check import fold
 from serq.check.expressions import Expressions
 from serq.check.limits import MOST_PASSES, exclusive_fault
 from serq.check.places import opening_brace
-from serq.check.requested import index_below, is_fresh
+from serq.check.requested import index_below, is_fresh, one_register
 from serq.check.show import number
 from serq.check.standing import Requested, Standing
 from serq.check.trees import reads
@@ -137,7 +137,7 @@ def lower_set(s: tree.SetRegister, plan: Standing, x: Expressions) -> ScheduleSt
     index = s.target.index
     if register.size is None:
         if index is not None:
-            x.complaints.say("SQ0303", s.target.at, name=name)
+            one_register(name, s.target.at, x)
         return SetRegister(name, expression, at=s.at)
     if index is None:
         x.complaints.say("SQ0257", at, name=name, what="an array of registers")

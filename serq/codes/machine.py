@@ -111,7 +111,7 @@ CODES: dict[str, Code] = {
     ),
     "SQ0619": Code(
         title="register `{name}` is set to {value} ({when})",
-        help="keep it finite: a division by 0 gives {value}",
+        help="keep it finite: for no limit a large number will do; a division by 0 is `inf`",
         why="Later iterations compute with a register; one infinite value would spoil them all.",
         example=RUN,
     ),
@@ -197,8 +197,14 @@ CODES: dict[str, Code] = {
     ),
     "SQ0647": Code(
         title="tag `{name}` is set to {value} ({when})",
-        help="keep it finite: a division by 0 gives {value}",
+        help="keep it finite: for no limit a large number will do; a division by 0 is `inf`",
         why="Later decisions compute with a tag; one infinite value would spoil them.",
+        example=RUN,
+    ),
+    "SQ0648": Code(
+        title="a key of this loop is NaN ({when})",
+        help="keep it a number: 0 / 0 gives NaN",
+        why="What is no number is neither before nor after another; who comes first would be left to chance.",
         example=RUN,
     ),
     "SQ0613": Code(

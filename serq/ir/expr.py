@@ -210,6 +210,8 @@ def children(e: Expr) -> tuple[Expr, ...]:
     match e:
         case Num() | Attr() | Var() | Local() | LoopName() | RequestField():
             return ()
+        case Binary(left=left, right=right):
+            return (left, right)
         case Summary(argument=argument):
             return () if argument is None else (argument,)
         case RegisterRead(index=index):
@@ -226,8 +228,6 @@ def children(e: Expr) -> tuple[Expr, ...]:
             return terms
         case Unary(operand=operand):
             return (operand,)
-        case Binary(left=left, right=right):
-            return (left, right)
         case Conditional(test=test, then=then, otherwise=otherwise):
             return (test, then, otherwise)
 

@@ -46,6 +46,7 @@ NAMES: Mapping[str, Any] = {
     "divide": values.divide,
     "power": values.power,
     "float": float,
+    "int": int,
     "len": len,
     "max": max,
     "min": min,

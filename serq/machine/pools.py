@@ -187,6 +187,26 @@ class Growth:
         self.at = at or part.held.code.statement.at
 
 
+class Moves:
+    """Who came to a queue or left it, for those who follow it.
+
+    made: one after the other, the old ones forgotten now and then; forgotten: how often.
+    """
+
+    __slots__ = ("forgotten", "made")
+
+    def __init__(self) -> None:
+        self.made: list[Waiting] = []
+        self.forgotten = 0
+
+    def note(self, waiting: Waiting, queued: int) -> None:
+        """Somebody came or went; queued: how many wait now."""
+        if len(self.made) > 2 * queued + 100:
+            self.made = []
+            self.forgotten += 1
+        self.made.append(waiting)
+
+
 class PoolMember:
     """One pool, or one member of a family."""
 
@@ -209,6 +229,8 @@ class PoolMember:
         self.queue: OrderedDict[int, Waiting] = OrderedDict()
         self.returned: deque[Waiting] = deque()
         self.queued_count = 0
+        # Of a queue that an order of `stages.orders` follows.
+        self.moves: Moves | None = None
         self.growths: deque[Growth] = deque()
         self.tally = PoolTally(pool.name, index)
         self._since = 0.0
@@ -273,6 +295,8 @@ class PoolMember:
         else:
             self.queue[waiting.number] = waiting
         self.queued_count += 1
+        if self.moves is not None:
+            self.moves.note(waiting, self.queued_count)
 
     def dequeue(self, waiting: Waiting) -> None:
         self.settle_tally()
@@ -281,6 +305,8 @@ class PoolMember:
         else:
             self.returned.remove(waiting)
         self.queued_count -= 1
+        if self.moves is not None:
+            self.moves.note(waiting, self.queued_count)
 
     def head(self) -> Waiting | None:
         """The selected head: least keys, re-read now, ties by joining order; returned ones first."""

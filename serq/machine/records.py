@@ -69,13 +69,17 @@ class Series:
     def show(self, time: float, value: float) -> None:
         """It has this value from now on, unless the instant goes on."""
         values, times = self.values, self.times
-        if values and value != values[-1] and times[-1] == time:
-            # Only what is the case at the end of an instant counts.
-            values.pop()
-            times.pop()
-        if not values or value != values[-1]:
-            times.append(time)
-            values.append(value)
+        if values:
+            if value == values[-1]:
+                return
+            if times[-1] == time:
+                # Only what is the case at the end of an instant counts.
+                values.pop()
+                times.pop()
+                if values and value == values[-1]:
+                    return
+        times.append(time)
+        values.append(value)
 
 
 @define

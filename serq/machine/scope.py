@@ -183,7 +183,8 @@ class RunScope:
                 machine.fail("SQ0645", at, name=name, value=show(value), size=size, last=size - 1)
             return int(value)
 
-        return f"{self.lend('index', check)}({write(index)})"
+        stop = self.lend("index", check)
+        return f"(int(i) if 0 <= (i := {write(index)}) < {size} and i == int(i) else {stop}(i))"
 
     def survey(self, node: Survey, writer: Writer) -> str:
         self.lent.setdefault("fold_max", fold_max)

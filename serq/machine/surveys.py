@@ -13,6 +13,7 @@ from serq.diagnostics import InternalError
 from serq.ir.expr import (
     Binary,
     Conditional,
+    Draw,
     Expr,
     Item,
     LoopName,
@@ -92,7 +93,8 @@ def write_field(node: RequestField, scope: RunScope) -> str:
         return f"{request}.session.attributes[{scope.machine.slots[node.name]}]"
     if node.kind == "tag":
         member = scope.lent[engine]
-        return f"{scope.lend('tags', member.tags)}[{request}.session][{member.tag_slots[node.name]}]"
+        tags, first = scope.lend("tags", member.tags), scope.lend("first", member.first_tags)
+        return f"{tags}.get({request}.session, {first})[{member.tag_slots[node.name]}]"
     return FIELDS[node.name].format(e=engine, r=request, t=scope.ticks.get(engine, f"{engine}.tick"))
 
 
@@ -105,6 +107,9 @@ def write_survey(node: Survey, scope: RunScope, writer: Writer) -> str:
     body = node.body
     if node.kind in ("max", "min") and body == RequestField(node.request, "progress", "field"):
         return f"{engine}.residents.{node.kind}_progress_{node.among}()"
+    if node.kind == "sum" and (line := _line_of_progress(body, node.request)) is not None:
+        slope, constant = line
+        return f"{engine}.residents.sum_progress_{node.among}({slope}, {writer.value(constant)})"
     request = f"q{len(scope.requests)}_{len(scope.hoisted)}"
     before, outer, hoisted = writer.parameters, dict(scope.requests), dict(scope.hoisted)
     scope.bind(node.request, request, engine)
@@ -130,7 +135,7 @@ def write_survey(node: Survey, scope: RunScope, writer: Writer) -> str:
         values = f"[{writer.value(node.body)} {loops}]"
         if node.kind == "sum":
             source = f"sum({values}, 0.0)"
-        elif _is_number(node.body):
+        elif is_number(node.body):
             source = f"{node.kind}({values}, default=0.0)"
         else:
             source = f"fold_{node.kind}({values})"
@@ -138,6 +143,35 @@ def write_survey(node: Survey, scope: RunScope, writer: Writer) -> str:
     writer.parameters = before
     scope.requests = outer
     return source
+
+
+def _line_of_progress(e: Expr, request: str) -> tuple[float, Expr] | None:
+    """The slope, 1 or -1, and the constant of a sum that is a line of the request's progress, if it is one.
+
+    The constant is whole where progress is: a whole number, a largest or a least progress.
+    """
+    progress = RequestField(request, "progress", "field")
+    match e:
+        case RequestField() if e == progress:
+            return 1.0, Num(0.0)
+        case Binary(operator="+", left=left, right=right) if left == progress and _is_level(right):
+            return 1.0, right
+        case Binary(operator="+", left=left, right=right) if right == progress and _is_level(left):
+            return 1.0, left
+        case Binary(operator="-", left=left, right=right) if right == progress and _is_level(left):
+            return -1.0, left
+        case Binary(operator="-", left=left, right=Num(value=value)) if left == progress and value % 1 == 0:
+            return 1.0, Num(-value)
+    return None
+
+
+def _is_level(e: Expr) -> bool:
+    match e:
+        case Num(value=value):
+            return value % 1 == 0
+        case Survey(kind="max" | "min", request=request, body=body):
+            return body == RequestField(request, "progress", "field")
+    return False
 
 
 def write_values(node: Survey, scope: RunScope, writer: Writer) -> str:
@@ -155,18 +189,23 @@ def _invariant(e: Expr, request: str) -> list[Survey]:
         parts = list(walk(e))
         depends = any(isinstance(p, RequestField) and p.request == request for p in parts)
         bound = {p.request for p in parts if isinstance(p, Survey)}
-        fails = any(
-            isinstance(p, Item | Observable)
-            or (isinstance(p, RegisterRead) and p.index is not None)
-            or (isinstance(p, RequestField) and (p.name == "units" or p.request not in bound))
-            for p in parts
-        )
-        if not depends and not fails:
+        outer = any(isinstance(p, RequestField) and p.request not in bound for p in parts)
+        if not depends and not outer and not may_fail(e):
             return [e]
     return [found for part in children(e) for found in _invariant(part, request)]
 
 
-def _is_number(e: Expr) -> bool:
+def may_fail(e: Expr) -> bool:
+    """Whether reading `e` may stop the run."""
+    return any(
+        isinstance(p, Item | Observable | Draw)
+        or (isinstance(p, RegisterRead) and p.index is not None)
+        or (isinstance(p, RequestField) and p.kind == "field" and p.name == "units")
+        for p in walk(e)
+    )
+
+
+def is_number(e: Expr) -> bool:
     """Whether `e` is a number whatever the state, so that Python's own `max` says the same."""
     match e:
         case Num(value=value):
@@ -178,9 +217,9 @@ def _is_number(e: Expr) -> bool:
         case LoopName() | Item() | Observable():
             return False
         case Binary(operator=op) if op in COMPARISONS or op in ("&&", "||"):
-            return all(map(_is_number, children(e)))
+            return all(map(is_number, children(e)))
         case Binary(operator="+" | "-") | Unary() | Conditional():
-            return all(map(_is_number, children(e)))
+            return all(map(is_number, children(e)))
         case _:
             return False
 

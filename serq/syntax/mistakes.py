@@ -22,7 +22,7 @@ _PARENTHESES = {
     "when": "test", "end": "test", "execute": "time", "most": "cap", "by": "keys", "poisson": "rate",
     "renewal": "gap", "closed": "number of sessions", "batch": "number of sessions", "ps": "capacity",
     "slotted": "slot and number of sessions", "gamma": "rate and variation", "stages": "rates and durations",
-    "reuse": "cost", "cache": "cost", "reserve": "cost",
+    "reuse": "cost", "cache": "cost", "reserve": "cost", "where": "test",
 }  # fmt: skip
 """By word: what stands in the parentheses that follow it."""
 
@@ -36,6 +36,7 @@ MOST_EXPECTED = 9
 """Words that a message may offer in the place of one that does not belong there."""
 
 _COMPARISONS = frozenset({"<", "<=", ">", ">=", "==", "!="})
+_GO_ON = frozenset({"+", "-", "*", "/", "^", "(", "."})
 _CLAUSES = frozenset({"reserve", "reuse", "at", "cache", "lease"})
 
 
@@ -146,6 +147,19 @@ def _parentheses(s: Surprise) -> Mistake | None:
         return None
     rest = s.rest()
     return Mistake("SQ0116", s.at(), {"word": word, "what": what}, f"write `{shown} ({rest or '…'})`")
+
+
+def _passes(s: Surprise) -> Mistake | None:
+    """A number of passes, after `in`, that is more than one word and not in parentheses."""
+    begin = s.index if s.before == "in" else s.index - 1
+    if begin <= s.first or s.tokens.texts[begin - 1] != "in" or s.kind not in _GO_ON:
+        return None
+    if s.tokens.texts[begin] in ("running", "waiting", "batch"):
+        return None
+    stop = "{" if s.head == "for" and (begin == s.index or s.can("{")) else "("
+    kinds = s.tokens.kinds[begin : begin + 12]
+    shown = s.quote(begin, begin + kinds.index(stop)) if stop in kinds else "…"
+    return Mistake("SQ0116", s.at(), {"word": "in", "what": "number of passes"}, f"write `in ({shown})`")
 
 
 def _block(s: Surprise) -> Mistake | None:
@@ -302,6 +316,7 @@ _RULES: tuple[Callable[[Surprise], Mistake | None], ...] = (
     _draw,
     _after_else,
     _equals_missing,
+    _passes,
     _value_missing,
     _conditional,
     _bracket,

@@ -18,7 +18,13 @@ def read_pairs(what: str) -> Callable[[click.Context, click.Parameter, tuple[str
         for value in values:
             name, equals, text = value.partition("=")
             if not equals or not name.strip().isidentifier() or not text.strip():
-                raise click.BadParameter(f"`{value}` is not of the form {what}")
+                empty = equals and name.strip().isidentifier()
+                why = (
+                    "has no value: a number, or for a list at least one"
+                    if empty
+                    else f"is not of the form {what}"
+                )
+                raise click.BadParameter(f"`{value}` {why}")
             give(pairs, name.strip(), text.strip())
         return pairs
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import partial
+from math import inf
 from random import Random
 from time import monotonic
 from typing import TYPE_CHECKING
@@ -11,7 +13,6 @@ from typing import TYPE_CHECKING
 import click
 
 import serq
-from serq.diagnostics import ProgramError
 from serq.spelling import closest
 from serq.tools.inputs import replacements
 from serq.tools.saying import print_exact, remark, writing
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
     from serq.report import Report
     from serq.source import SourceFile
     from serq.tools.searching import Range
+
+MOST_OF_THE_TIME = 0.1
+"""The part of a search's time that one optimum may take."""
 
 _RANGE = re.compile(r"(-?\d+)\.\.(-?\d+)(?:\*(\d+))?")
 
@@ -89,6 +93,9 @@ def search_command(
     if defs:
         raise click.UsageError("a search varies inputs; write the definition into the program")
     check_settings(horizon=horizon, seed=seed)
+    for name, value in (("--below", below), ("--seconds", seconds)):
+        if not 0 < value < inf:
+            raise click.UsageError(f"{name} is a number above 0, not {value:g}")
     if (claim is None) == (gauge is None) or (gauge is None) != (against is None):
         raise click.UsageError("say what to look for: --claim NAME, or --gauge NAME --against WHAT")
     source = _read(file)
@@ -101,14 +108,15 @@ def search_command(
     else:
         assert gauge is not None and against is not None
         _known("gauge", gauge, [g.name for g in program.gauges])
-        score, goal = _ratio(gauge, against, source.name, horizon, program), below - 1e-12
+        most = seconds * MOST_OF_THE_TIME
+        score, goal = _ratio(gauge, against, source.name, horizon, program, most), below - 1e-12
     search = Search(source, sets, ranges, horizon, score, goal, monotonic() + seconds)
     found: Finding | None = search.run(Random(seed))
     if found is None and search.refused is not None:
         raise search.refused
     if found is None or found.score > goal:
         best = "" if found is None or claim is not None else f"; the least ratio was {found.score:.4f}"
-        remark(f"nothing found in {search.tried} runs{best}")
+        remark(f"nothing found in {search.tried} runs{search.failures()}{best}")
         return 3
     what = f"claim {claim} fails" if claim is not None else f"{against} is {found.score:.4f} of {gauge}"
     where = ", ".join(f"{name} = {show_value(value)}" for name, value in found.workload.items())
@@ -145,21 +153,23 @@ def _range(text: str, program: Program) -> tuple[str, Range]:
     _known("input", name, [*lists, *(i.external for i in program.inputs)])
     if name not in lists and found[3] is not None:
         raise click.BadParameter(f"`{name}` is one number: write `{name}={found[1]}..{found[2]}`")
-    most = max(1, int(found[3] or 6)) if name in lists else None
+    if found[3] is not None and int(found[3]) < 1:
+        raise click.BadParameter(f"`{name}` has at least one number: write `{name}={found[1]}..{found[2]}*6`")
+    most = int(found[3] or 6) if name in lists else None
     return name, Range(int(found[1]), int(found[2]), most)
 
 
-def _known(kind: str, name: str, names: list[str]) -> None:
+def _known(kind: str, name: str, names: list[str], where: str = "the program") -> None:
     if name not in names:
         near = closest(name, names)
         cure = f"did you mean `{near}`?" if near else f"there are {', '.join(names) or 'none'}"
-        raise click.UsageError(f"the program has no {kind} `{name}`; {cure}")
+        raise click.UsageError(f"{where} has no {kind} `{name}`; {cure}")
 
 
 def _ratio(
-    gauge: str, against: str, file: str, horizon: float, program: Program
+    gauge: str, against: str, file: str, horizon: float, program: Program, most: float
 ) -> Callable[[Program, Report], float]:
-    """The score of a search for a low ratio."""
+    """The score of a search for a low ratio. most: seconds that one optimum may take."""
     from serq.tools.searching import last_value, optimum, ratio_score, same_folder
 
     if against == "optimum":
@@ -167,10 +177,11 @@ def _ratio(
         missing = [name for name in ("lens", "B", "alpha") if name not in given]
         if missing:
             raise click.UsageError(f"the optimum is of the inputs lens, B and alpha; {missing[0]} is not one")
-        return ratio_score(gauge, optimum)
+        return ratio_score(gauge, partial(optimum, seconds=most))
     source = _read(same_folder(file, against))
-    inputs = {numbers.external for numbers in serq.compile(source.name, source=source.text).lists}
-    inputs |= {i.external for i in serq.compile(source.name, source=source.text).inputs}
+    rival = serq.compile(source.name, source=source.text)
+    _known("gauge", gauge, [g.name for g in rival.gauges], source.name)
+    inputs = {numbers.external for numbers in rival.lists} | {i.external for i in rival.inputs}
 
     def other(program: Program) -> float:
         values = {numbers.external: numbers.values for numbers in program.lists} | {
@@ -178,8 +189,6 @@ def _ratio(
         }
         sets = {name: value for name, value in values.items() if name is not None and name in inputs}
         report = serq.run(serq.compile(source.name, source=source.text, sets=sets), horizon=horizon)
-        if gauge not in report.gauges:
-            raise ProgramError(())
         return last_value(report, gauge)
 
     return ratio_score(gauge, other)

@@ -94,7 +94,8 @@ class Search:
 
     source: the program's text. fixed: inputs that stay. ranges: those that vary. horizon: of every run.
     score: how close a run comes to what is looked for; found, when it is at most `goal`. deadline: of
-    the clock on the wall. tried: runs so far. refused: the first refusal of a workload, if any.
+    the clock on the wall. tried: runs so far. refused: the first refusal of a workload, if any, and
+    refusals how many there were. unjudged: workloads whose optimum took too long.
     """
 
     source: SourceFile
@@ -106,6 +107,8 @@ class Search:
     deadline: float
     tried: int = 0
     refused: ProgramError | None = None
+    refusals: int = 0
+    unjudged: int = 0
     _known: dict[tuple[tuple[str, Value], ...], float] = field(factory=dict)
 
     def run(self, random: Random) -> Finding | None:
@@ -166,11 +169,22 @@ class Search:
             score = self.score(program, report)
         except ProgramError as error:
             self.refused = self.refused or error
+            self.refusals += 1
+            self.check_time()
+            return None
+        except TimeoutError:
+            self.unjudged += 1
             self.check_time()
             return None
         self._known[key] = score
         self.check_time()
         return score
+
+    def failures(self) -> str:
+        """What became of the runs that say nothing, for a remark."""
+        parts = [f"{self.refusals} of them refused"] if self.refusals else []
+        parts += [f"the optimum of {self.unjudged} took too long"] if self.unjudged else []
+        return f" ({', '.join(parts)})" if parts else ""
 
     def check_time(self) -> None:
         """Raises TimeUp when the deadline has passed."""
@@ -208,8 +222,11 @@ def last_value(report: Report, gauge: str) -> float:
     return float(report.gauges[gauge].values[-1])
 
 
-def optimum(program: Program) -> float:
-    """The least makespan of a fair schedule of the inputs `lens`, `B`, `alpha`, perhaps `release`."""
+def optimum(program: Program, seconds: float | None = None) -> float:
+    """The least makespan of a fair schedule of the inputs `lens`, `B`, `alpha`, perhaps `release`.
+
+    seconds: how long to look for it; beyond, TimeoutError.
+    """
     from serq.fairness import exact_makespan, optimal_makespan
 
     lists = {numbers.external: numbers.values for numbers in program.lists}
@@ -219,7 +236,7 @@ def optimum(program: Program) -> float:
     few = len(lens) <= 8 and sum(lens) <= 64
     best = exact_makespan if few else optimal_makespan
     starts = None if release is None else [int(t) for t in release]
-    return float(best(lens, int(numbers["B"]), numbers["alpha"], release=starts))
+    return float(best(lens, int(numbers["B"]), numbers["alpha"], release=starts, seconds=seconds))
 
 
 # ---------------------------------------------------------------- what was found, as a program

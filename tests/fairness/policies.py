@@ -14,7 +14,6 @@ from serq.report import Report
 
 FOLDER = Path(__file__).parents[2] / "examples" / "papers" / "yao_zhou"
 HORIZON = 1e6
-FAIR = ("ljf", "guarded_lpt", "isjl", "isjl_shortest_first")
 
 
 @frozen

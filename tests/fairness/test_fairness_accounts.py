@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from importlib.util import find_spec
 from itertools import pairwise
+from math import inf, nan
 from pathlib import Path
 from random import Random
+from time import monotonic
 
 import pytest
 from hypothesis import given
@@ -20,6 +24,7 @@ from serq.fairness import (
     externality,
     grouping_bound,
     intrinsic_work,
+    makespan,
     optimal_makespan,
     pooled,
     pooling_bound,
@@ -86,11 +91,58 @@ def test_without_fairness_only_slots_are_short(lengths: list[int], B: int) -> No
     assert exact_makespan(lengths, B, 10**6) <= exact_makespan(lengths, B, 1) <= exact_makespan(lengths, B, 0)
 
 
-def test_lengths_that_have_no_meaning() -> None:
-    for lengths, B, alpha in (([0], 1, 1), ([1.5], 1, 1), ([1], 0, 1), ([1], 1, -1)):
+@pytest.mark.parametrize("bound", [exact_makespan, optimal_makespan, grouping_bound])
+def test_instances_that_have_no_meaning(bound: Callable[..., int]) -> None:
+    for lengths, B, alpha in (
+        ([0], 1, 1), ([1.5], 1, 1), ([inf], 1, 1), ([3, -2], 1, 1), ([1], 0, 1), ([1, 2], 2.5, 1),
+        ([1], 1, -1), ([1], 1, nan),
+    ):  # fmt: skip
         with pytest.raises(ValueError):
-            exact_makespan(lengths, B, alpha)  # type: ignore[arg-type]
-    assert exact_makespan([], 1, 0) == 0
+            bound(lengths, B, alpha)
+    assert bound([], 1, 0) == 0
+    if bound is not optimal_makespan:
+        assert bound([4, 1, 1], 2, inf) == 4
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda: exact_makespan([1, 2], 1, 1, release=[0]),
+        lambda: exact_makespan([1, 2], 1, 1, release=[0, 0.5]),  # type: ignore[list-item]
+        lambda: intrinsic_work([-3]),
+        lambda: makespan([0], [1, 2]),
+        lambda: externality([0, 1], [3]),
+        lambda: externality([0, -1], [3, 3]),
+        lambda: split_profit([0], [1.5], c=1, tau=1),  # type: ignore[list-item]
+        lambda: pooling_bound(-1, 3, 2),
+        lambda: pooling_bound(10, 3, 0),
+        lambda: pooled([-3], 4),
+        lambda: pooled([3], 0),
+        lambda: alpha_for_cost(0.1, [-1, 1]),
+        lambda: alpha_for_cost(nan, [1]),
+        lambda: break_even(nan, 1, 1),
+        lambda: calibrate([1, 2], lambda alpha: {"p": nan if alpha == 1 else 3}, objective="p"),
+        lambda: calibrate([-1], lambda _: {"p": 1}, objective="p"),
+        lambda: calibrate([1], lambda _: {"p": 1}, objective="p", promises={"p": 3}),  # type: ignore[dict-item]
+        lambda: calibrate([1], lambda _: {"p": 1}, objective="p", promises={"p": (3, nan)}),
+    ],
+)
+def test_what_has_no_meaning_is_refused(wrong: Callable[[], object]) -> None:
+    with pytest.raises(ValueError):
+        wrong()
+
+
+def test_the_optimum_is_looked_for_no_longer_than_asked() -> None:
+    random = Random(1)
+    lengths = [random.randint(1, 60) for _ in range(40)]
+    searches = [exact_makespan]
+    if find_spec("scipy") is not None:
+        searches.append(optimal_makespan)
+    for search in searches:
+        begun = monotonic()
+        with pytest.raises(TimeoutError):
+            search(lengths, 4, 20, seconds=0.5)
+        assert monotonic() - begun < 5
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda c: c["name"])

@@ -40,10 +40,11 @@ def test_table_1_over_forty_replications(tmp_path: Path) -> None:
     rows = {row["policy"]: row for row in reproduce(tmp_path, "--skip", "3")["table_1"]}
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     verdicts = {name: row["verdict"] for name, row in rows.items()}
-    assert (verdicts["FCFS"], verdicts["LJF"]) == ("agrees", "agrees")
+    # The gain of FCFS misses three standard errors of forty replications, not those of the paper's five.
+    assert (verdicts["FCFS"], verdicts["LJF"]) == ("agrees but for gain (3.7 SE)", "agrees")
     assert verdicts["ISJL 50"] == verdicts["ISJL 100"] == "not reachable by a fair schedule"
     assert len(rows) == 9
-    # Some 35 s of processor time where this was written; the bound is for machines half as fast.
+    # Some 35 s of processor time where this was written, 45 s on a busy machine; others are slower.
     assert after.ru_utime - before.ru_utime < 90
 
 

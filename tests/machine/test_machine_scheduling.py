@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 
 import serq
@@ -15,13 +17,18 @@ SAMPLES = 120
 MORE = 2_000
 
 
-def check_seed(seed: int) -> None:
-    check(serq.compile(source=scheduling_program(seed)), Settings(30.0))
+def check_seed(seed: int, bare: bool = False) -> None:
+    check(serq.compile(source=scheduling_program(seed, bare)), Settings(30.0))
 
 
 @pytest.mark.parametrize("seed", range(SAMPLES))
 def test_a_random_program_runs_the_same_on_both_machines(seed: int) -> None:
     check_seed(seed)
+
+
+@pytest.mark.parametrize("seed", range(SAMPLES // 2))
+def test_a_random_schedule_without_loops_runs_the_same_on_both_machines(seed: int) -> None:
+    check_seed(seed, bare=True)
 
 
 @pytest.mark.slow
@@ -147,6 +154,22 @@ def test_arrays_are_indexed_from_0_and_checked() -> None:
     assert "there is no number 3 in `load`, which has 3 (at time 0)" in found
 
 
+def test_arrays_need_no_loop() -> None:
+    schedule = (
+        "advance running; admit waiting; set load[1] = 7; set k = k + load[1];"
+        "branch (k >= 14) { set load[k - 14] = 9; }"
+    )
+    more = """claim first: every iteration of e (load[0] == (k > 14 ? 9 : 0) || k == 14);
+              claim second: every iteration of e (load[1] == 7);"""
+    source = program(schedule, "state load[3] = 0; state k = 0;", lens="2, 2", more=more)
+    check(serq.compile(source=source), Settings(10.0))
+    report = serq.run(serq.compile(source=source), horizon=10)
+    assert [report.claim(name).result for name in ("first", "second")] == ["holds", "holds"]
+    outside, _ = fast(serq.compile(source=source.replace("k - 14", "k")), Settings(10.0))
+    assert isinstance(outside, str)
+    assert "there is no number 14 in `load`, which has 3 (at time 1)" in outside
+
+
 def test_the_size_of_an_array_may_be_an_input() -> None:
     schedule = "advance running; admit waiting; for j in N { set load[j] = 1; }"
     lets = 'let N = args.number("N", 2);'
@@ -154,6 +177,82 @@ def test_the_size_of_an_array_may_be_an_input() -> None:
     for size in (2, 5):
         report = serq.run(serq.compile(source=source, sets={"N": size}), horizon=10)
         assert report.gauges["all"].max == size
+
+
+def test_arrays_are_filled_and_progress_is_added_up() -> None:
+    """What is written as a loop or a sum and done at once, against the plain machine."""
+    schedule = (
+        "advance running; for j in 2 { set load[j] = 4; set room[j] = 0; } set load[1] = load[1] + 1;"
+        "set gap = sum r in batch (max q in batch (q.progress) - r.progress);"
+        "set done = done + sum r in running (r.progress - 2) + sum r in running (1 + r.progress);"
+        "for r in waiting by (-r.o) where (r.o != 2) { admit r; } for r in waiting { admit r; }"
+    )
+    more = "claim c: every iteration of e (load[0] == 4 && load[1] == 5 && load[2] == 1 && gap < 3);"
+    for work in (
+        "run e decode (cost(e, o));",
+        "run e prefill (cost(e, o)); run e decode (cost(e, 0.5 + o));",
+    ):
+        for cap in ("inf", "2", "1.25"):
+            items = "state load[3] = 1; state room[2] = 0; state gap = 0; state done = 0;"
+            source = program(
+                schedule, items, "3, 1, 2, 6, 2, 4", cap=cap, work=work, more=more + "gauge g = done;"
+            )
+            check(serq.compile(source=source), Settings(40.0))
+    assert (
+        serq.run(serq.compile(source=program(schedule, items, more=more)), horizon=9).claim("c").failures == 0
+    )
+
+
+def test_a_loop_that_is_left_early_costs_no_more_with_more_who_wait() -> None:
+    def calls(waiting: int) -> int:
+        """Python functions called while all are served, one at a time."""
+        loop = "for r in waiting by (-r.o, r.serial) where (r.o > 0) { admit r; break; }"
+        lens = ", ".join(str(1 + k * 7 % 5) for k in range(waiting))
+        compiled = serq.compile(source=program(f"advance running; {loop}", lens=lens, slots=1))
+        count = 0
+
+        def look(_: object, event: str, __: object) -> None:
+            nonlocal count
+            count += event == "call"
+
+        sys.setprofile(look)
+        try:
+            serq.run(compiled, horizon=1e4)
+        finally:
+            sys.setprofile(None)
+        return count
+
+    assert calls(400) < 2.5 * calls(200)
+
+
+def test_an_order_follows_who_comes_and_is_preempted() -> None:
+    schedule = "advance running; for r in waiting by (r.o / 2, -r.serial) where (r.o < 9) { admit r; break; }"
+    for arrive in ("at (times)", "renewal(2)", "closed(3)"):
+        source = program(
+            schedule,
+            slots=2,
+            arrive=arrive,
+            lens=", ".join("4513251532"),
+            lets="let times = [0, 0, 1, 1, 2, 6];",
+        ).replace("lens[serial]", "lens[serial - 10 * floor(serial / 10)]")
+        check(serq.compile(source=source), Settings(60.0))
+
+
+@pytest.mark.parametrize(
+    ("loop", "says"),
+    [
+        ("by (r.o / 0 - r.o / 0)", "a key of this loop is NaN (at time 0)"),
+        ("by (r.serial, 0 / (r.o - 2))", "a key of this loop is NaN (at time 0)"),
+        ("where (r.o)", "the guard is 3, which is neither 0 nor 1 (at time 0)"),
+        ("where (0 / (r.serial - 1))", "the guard is nan, which is neither 0 nor 1 (at time 0)"),
+    ],
+)
+def test_what_picks_and_sorts_is_a_test_and_a_number(loop: str, says: str) -> None:
+    compiled = serq.compile(source=program(f"advance running; for r in waiting {loop} {{ admit r; }}"))
+    check(compiled, Settings(10.0))
+    found, _ = fast(compiled, Settings(10.0))
+    assert isinstance(found, str)
+    assert says in found
 
 
 def test_loops_that_pass_a_million_times_are_named() -> None:

@@ -16,10 +16,12 @@ EVERYWHERE = ("serial", "o", "lane", "mood")
 
 @define
 class Program:
-    """A program being drawn. memory: requests hold units of a pool that their runs may grow with."""
+    """A program being drawn. memory: requests hold units of a pool that their runs may grow with; bare:
+    arrays and branches only, nothing looks at requests one by one."""
 
     draw: Random
     memory: bool = False
+    bare: bool = False
     names: int = 0
     requests: list[tuple[str, str]] = field(factory=list)
     numbers: list[str] = field(factory=list)
@@ -41,7 +43,8 @@ class Program:
         forms = ["constant", "constant", "register", "array"]
         forms += ["request"] * 3 if self.requests else []
         forms += ["name"] if self.numbers else []
-        forms += ["sum", "survey", "survey", "choice"] if depth < 2 else []
+        forms += ["sum", "choice"] if depth < 2 else []
+        forms += ["survey", "survey"] if depth < 2 and not self.bare else []
         match self.one(*forms):
             case "constant":
                 return self.one("0", "1", "2", "3", "0.5", "7")
@@ -91,9 +94,10 @@ class Program:
         return " ".join(lines)
 
     def statement(self, depth: int) -> str:
-        forms = ["set", "array", "loop", "count"] if depth < 3 else ["set", "array"]
+        forms = ["set", "array"]
+        forms += ["loop", "count"] if depth < 3 and not self.bare else []
         forms += ["branch"] if depth < 3 else []
-        if depth:
+        if depth and not self.bare:
             forms += ["let", "break"]
             forms += ["tag", "serve", "serve", "serve", "serve"] if self.requests else []
         match self.one(*forms):
@@ -139,22 +143,24 @@ class Program:
         return f"for {name} in {among}{order}{where} {{ {body} }}"
 
     def schedule(self) -> str:
+        each = "for a in running { advance a; } for w in waiting by (w.o) { admit w; }"
         serve = self.one(
             "advance running; admit waiting;", "admit waiting; advance running;", "advance running;",
             "advance running by (-remaining); admit waiting while (waiting.admitted < 1);", "admit waiting;",
-            "for a in running { advance a; } for w in waiting by (w.o) { admit w; }",
+            *(() if self.bare else (each,)),
         )  # fmt: skip
         lines = [self.statement(0) for _ in range(self.draw.randint(1, 4))]
         lines.insert(self.draw.randint(0, len(lines)), serve)
         return " ".join(lines)
 
 
-def scheduling_program(seed: int) -> str:
+def scheduling_program(seed: int, bare: bool = False) -> str:
     """The text of a program; the same for the same seed."""
     draw = Random(seed)
-    p = Program(draw, memory=draw.randrange(3) == 0)
+    p = Program(draw, draw.randrange(3) == 0, bare)
     whole = draw.randrange(3) > 0
-    cap = p.one("inf", "3", "2", "4 + count r in running (r.progress > 1)", *(() if whole else ("2.5",)))
+    many = "4 + floor(load[1])" if bare else "4 + count r in running (r.progress > 1)"
+    cap = p.one("inf", "3", "2", many, *(() if whole else ("2.5",)))
     schedule = p.schedule()
     claims = " ".join(
         f"claim c{i}: {p.one('every', 'some')} iteration of e ({p.test(p.ALL)});" for i in range(3)
@@ -175,6 +181,7 @@ def scheduling_program(seed: int) -> str:
         device, pool = "", ""
         outside = p.one("", "", "run e decode (cost(e, 1)); ")
         body = f"{outside}hold slots (cost(slots, 1)) {{ {work} observe d = now; }}"
+    given = "load[2]" if bare else "sum r in batch (r.given)"
     arrive = p.one("batch(5)", "at (times)", "renewal(2)", "closed(3)", "batch(2)")
     queue = p.one("", "queue by (-o);")
     return f"""let times = [0, 0, 1, 4, 4, 7];
@@ -184,9 +191,9 @@ fn main() {{
     slots cap {p.one("2", "3")};
     tokens cap {cap};
     state n = 0; state turn = 0; state load[3] = 1;
-    tag lane = 0; tag mood = -1;
+    {"" if bare else "tag lane = 0; tag mood = -1;"}
     schedule {{ {schedule} }}
-    execute ({p.one("1", "1 + batch.tokens / 4", "1 + max(0, n) + sum r in batch (r.given)")});
+    execute ({p.one("1", "1 + batch.tokens / 4", f"1 + max(0, n) + {given}")});
   }}
   pool slots on e {{ {queue} }}
   {pool}

@@ -55,7 +55,7 @@ def test_the_ir_is_what_serq_ir_prints(program: str, capsys: pytest.CaptureFixtu
 def test_the_code_is_python_under_headings(program: str, capsys: pytest.CaptureFixture[str]) -> None:
     code = dumped(capsys, "--after", "code", program)
     headings = re.findall(r"^# ---- ([\w ]+) -+$", code, re.MULTILINE)
-    assert [h for h in headings if h != "loop"] == ["init", "turn", "session", "claims of e"]
+    assert [h for h in headings if h != "loop"] == ["schedule of e", "init", "turn", "session", "claims of e"]
     defined = {node.name for node in ast.parse(code).body if isinstance(node, ast.FunctionDef)}
     assert {"serve", "client", "watch"} <= defined
 
@@ -63,7 +63,7 @@ def test_the_code_is_python_under_headings(program: str, capsys: pytest.CaptureF
 def test_the_loop_of_a_common_program_comes_first(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code = dumped(capsys, "--after", "code", str(root / "examples" / "hello.sq"))
     headings = re.findall(r"^# ---- ([\w ]+) -+$", code, re.MULTILINE)
-    assert headings == ["loop", "init", "session", "claims of llm"]
+    assert headings == ["loop", "schedule of llm", "init", "session", "claims of llm"]
     assert isinstance(ast.parse(code).body[0], ast.FunctionDef)
 
 

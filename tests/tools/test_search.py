@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
+from time import monotonic
 
 import pytest
 
@@ -106,6 +108,20 @@ def test_one_policy_against_another(capsys: pytest.CaptureFixture[str]) -> None:
         (["--over", "lens=1..2"], "say what to look for"),
         (["--over", "lens=1..2", "--gauge", "g", "--against", "optimum"], "no gauge `g`"),
         (["--over", "lens=1..2", "--claim", "short", "--horizon", "-1"], "horizon"),
+        (["--over", "lens=1..2*0", "--claim", "short"], "`lens` has at least one number"),
+        (
+            ["--over", "lens=1..2", "--claim", "short", "--seconds", "nan"],
+            "--seconds is a number above 0, not nan",
+        ),
+        (
+            ["--over", "lens=1..2", "--claim", "short", "--seconds", "-3"],
+            "--seconds is a number above 0, not -3",
+        ),
+        (
+            ["--over", "lens=1..2", "--claim", "short", "--below", "nan"],
+            "--below is a number above 0, not nan",
+        ),
+        (["--over", "lens=1..2", "--claim", "short", "--below", "-1"], "--below is a number above 0, not -1"),
     ],
 )
 def test_what_cannot_be_searched(
@@ -118,6 +134,28 @@ def test_what_cannot_be_searched(
 def test_a_workload_that_the_program_refuses_is_shown(file: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert search(file, "--over", "B=-3..0", "--claim", "short", "--seconds", "0.5") == 1
     assert "error[" in capsys.readouterr().err
+
+
+def test_runs_that_are_refused_are_counted(file: str, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ("--over", "B=-9..1", "--claim", "never", "--horizon", "100", "--seconds", "0.5")
+    assert search(file, *words) == 3
+    assert re.match(r"nothing found in \d+ runs \(\d+ of them refused\)\n", capsys.readouterr().err)
+
+
+def test_the_other_program_has_the_gauge(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    other = tmp_path / "other.sq"
+    other.write_text(PROGRAM, encoding="utf-8")
+    words = ("--over", "lens=1..6*6", "--gauge", "T", "--against", str(other))
+    assert search(str(POLICIES / "isjl.sq"), *words) == 2
+    assert "other.sq has no gauge `T`" in capsys.readouterr().err
+
+
+def test_an_optimum_that_takes_long_does_not_stop_the_clock(capsys: pytest.CaptureFixture[str]) -> None:
+    begun = monotonic()
+    words = ("--over", "lens=40..60*60", "--gauge", "T", "--against", "optimum", "--below", "0.2")
+    assert search(str(POLICIES / "ljf.sq"), *words, "--seconds", "2") == 3
+    assert monotonic() - begun < 8
+    assert "took too long" in capsys.readouterr().err
 
 
 def test_smaller_values_come_to_an_end() -> None:

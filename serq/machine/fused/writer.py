@@ -498,7 +498,7 @@ class LoopWriter:
                     then="\n".join(self._statement(inner) for inner in then) or "pass",
                     otherwise="\n".join(self._statement(inner) for inner in otherwise) or "pass",
                 )
-            case SetRegister(register=name, value=value):
+            case SetRegister(register=name, value=value, index=None):
                 k = [r.name for r in self.fused.engine.registers].index(name)
                 written = self._clause(value)
                 return f"register{k} = float({written})\nif not -inf < register{k} < inf:\n    return False"

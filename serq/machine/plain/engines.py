@@ -116,7 +116,7 @@ def _follow(m: Machine, e: Engine, statements: tuple[ScheduleStatement, ...], na
             case SetName(name=name, value=assigned):
                 names[name] = value(assigned, here)
             case ForRequests():
-                _loop(m, e, s, s.request, _chosen(e, s, here), names)
+                _loop(m, e, s, s.request, _chosen(m, e, s, here), names)
             case ForIndex(name=name, count=count):
                 _loop(m, e, s, name, [float(j) for j in range(count)], names)
             case Break():
@@ -138,15 +138,22 @@ def _request(names: Names, name: str) -> Run | Hold:
     return request
 
 
-def _chosen(e: Engine, s: ForRequests, here: Here) -> list[Run | Hold]:
+def _chosen(m: Machine, e: Engine, s: ForRequests, here: Here) -> list[Run | Hold]:
     """The requests that a loop goes over, picked and sorted as it starts."""
 
     def about(request: Run | Hold) -> Here:
         return evolve(here, names={**here.names, s.request: request})
 
+    def key_of(request: Run | Hold, key: Expr) -> float:
+        number = value(key, about(request))
+        if number != number:
+            m.fail("SQ0648", key.at or s.at)
+        return number
+
+    test = s.where
     present = members_of(e, s.among)
-    picked = [r for r in present if s.where is None or is_true(s.where, about(r))]
-    return sorted(picked, key=lambda r: [value(key, about(r)) for key in s.keys])
+    picked = [r for r in present if test is None or _guard(m, test, about(r), test.at or s.at)]
+    return sorted(picked, key=lambda r: [key_of(r, key) for key in s.keys])
 
 
 def _loop(

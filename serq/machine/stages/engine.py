@@ -9,12 +9,12 @@ It is one file: everything an iteration reads, decides and leaves behind.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from math import inf
 from typing import TYPE_CHECKING, Any
 
 from serq.ir.expr import Num
-from serq.ir.schedule import Admit, ExclusivePrefill
+from serq.ir.schedule import Admit
 from serq.ir.stage import Engine
 from serq.machine.pools import Part, PoolMember, Waiting, fits
 from serq.machine.records import Iteration
@@ -22,8 +22,8 @@ from serq.machine.stages.base import StageMember
 from serq.machine.stages.classed import ClassedRuns, gather, tells_apart
 from serq.machine.stages.each import EachRun
 from serq.machine.stages.run import Run, share
-from serq.machine.stages.schedule import clause, compile_schedule, per_run_expressions
-from serq.machine.stages.scheduling import compile_program
+from serq.machine.stages.schedule import clause, per_run_expressions
+from serq.machine.stages.scheduling import compile_schedule
 from serq.machine.stages.steady import EachRequest, SteadyRuns
 from serq.machine.watch import Watch
 from serq.values import is_whole, show
@@ -31,17 +31,6 @@ from serq.values import is_whole, show
 if TYPE_CHECKING:
     from serq.machine.loop import Machine
     from serq.machine.sessions import Session
-
-
-class Tags(dict["Session", list[float]]):
-    """The tags of each request that has some set; of any other the first ones, which are not kept."""
-
-    def __init__(self, first: Iterable[float]) -> None:
-        super().__init__()
-        self.first = list(first)
-
-    def __missing__(self, session: Session) -> list[float]:
-        return self.first
 
 
 class EngineMember(StageMember):
@@ -99,7 +88,9 @@ class EngineMember(StageMember):
         self.requested = False
         self.fractional = False
         self.tick = 0.0
-        self.tags = Tags(t.initial for t in engine.tags)
+        # The tags of each request that has some set; any other has the first ones.
+        self.tags: dict[Session, list[float]] = {}
+        self.first_tags = [t.initial for t in engine.tags]
         self.newly: set[Session] = set()
         self._progress: dict[Session, tuple[float, float]] = {}
         self._unset: list[tuple[Session, list[float] | None]] = []
@@ -116,12 +107,9 @@ class EngineMember(StageMember):
         each = schedule.each_at_most
         self._each = None if each is None else clause(self, each, drawn=True)
         self.requested = engine.name in machine.requested
-        if self.requested and not isinstance(schedule.statements[0], ExclusivePrefill):
-            self._steps = [compile_program(self, schedule.statements)]
-        else:
-            self._steps = compile_schedule(self, schedule.statements)
+        self.lines = [member for ms in machine.pools.values() for member in ms if self._admits(member)]
+        self._schedule = compile_schedule(self, schedule.statements)
         self._execute = clause(self, engine.execute, drawn=True)
-        self._lines = [member for ms in machine.pools.values() for member in ms if self._admits(member)]
         memory = [
             members for name, members in machine.pools.items()
             if members[0].pool.memory_of == engine.name
@@ -162,7 +150,7 @@ class EngineMember(StageMember):
         return self.residents.demand()
 
     def waiting_count(self) -> float:
-        return sum(pool.queued_count for pool in self._lines)
+        return sum(pool.queued_count for pool in self.lines)
 
     def running_memory(self, decode: bool) -> float:
         """Units that the runs of one phase hold in the pool on this engine's device."""
@@ -181,7 +169,7 @@ class EngineMember(StageMember):
 
     def waiting_holds(self) -> list[Waiting]:
         """The holds that wait in the queues this engine admits, as these are declared."""
-        lines = self._lines
+        lines = self.lines
         if len(lines) == 1 and not lines[0].returned:
             return list(lines[0].queue.values())
         return [waiting for line in lines for waiting in (*line.returned, *line.queue.values())]
@@ -203,7 +191,7 @@ class EngineMember(StageMember):
         """Keep a number with a request; an attempt that comes to nothing takes it back."""
         known = self.tags.get(session)
         self._unset.append((session, known))
-        self.tags[session] = fresh = (known or self.tags.first).copy()
+        self.tags[session] = fresh = (known or self.first_tags).copy()
         fresh[slot] = value
 
     def forget(self, session: Session, ended: bool = False) -> None:
@@ -217,7 +205,7 @@ class EngineMember(StageMember):
 
     def _is_awaited(self) -> bool:
         """Whether somebody waits for this engine to be admitted."""
-        lines = self._lines
+        lines = self.lines
         if not lines:
             return False
         return lines[0].queued_count > 0 or any(pool.queued_count for pool in lines[1:])
@@ -401,8 +389,7 @@ class EngineMember(StageMember):
         self.forming = True
         machine.forming = self
         self.residents.begin()
-        for step in self._steps:
-            step()
+        self._schedule()
         machine.forming = None
         self.forming = False
         if self.tokens or self.preempted:
@@ -528,7 +515,7 @@ class EngineMember(StageMember):
         is quiet again, its own and those of sessions that go on because of it, in standing order;
         None if it does not fit.
         """
-        waiting = next(pool for pool in self._lines if pool.queued_count).head()
+        waiting = next(pool for pool in self.lines if pool.queued_count).head()
         assert waiting is not None
         return self._admit_hold(waiting, offer)
 
@@ -543,7 +530,7 @@ class EngineMember(StageMember):
         """`admit r`: the hold that the session waits for, if this engine admits it and it fits."""
         self.take_returned()
         waiting = session.waiting
-        if waiting is None or self.left <= 0 or self.refused or waiting.pools[0] not in self._lines:
+        if waiting is None or self.left <= 0 or self.refused or waiting.pools[0] not in self.lines:
             return
         for run in self._admit_hold(waiting, self.left) or ():
             if self.left > 0 and run.session.stage is self:

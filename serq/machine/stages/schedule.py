@@ -1,18 +1,19 @@
-"""Schedules made ready to run: each statement becomes a step, a function without arguments."""
+"""The statements that serve runs and admit holds made ready: each becomes a function without arguments.
+
+The schedule around them is written by `stages.scheduling`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from math import inf
 from typing import TYPE_CHECKING, Any
 
 from serq.ir.expr import Expr
-from serq.ir.schedule import Admit, Advance, ExclusivePrefill, ScheduleBranch, SetRegister
+from serq.ir.schedule import Admit, Advance, ScheduleBranch
 from serq.ir.schedule import ScheduleStatement as Statement
 from serq.machine.code import compile_truth, compile_value
 from serq.machine.scope import ENGINE_VARIABLES, RUN_VARIABLES, RunScope
 from serq.machine.stages.run import Run
-from serq.values import show
 
 if TYPE_CHECKING:
     from serq.machine.stages.engine import EngineMember
@@ -41,13 +42,21 @@ def clause(engine: EngineMember, e: Expr, drawn: bool = False) -> Callable[[], f
     return compile_value(e, scope, "", scope.lent)
 
 
-def compile_schedule(engine: EngineMember, statements: Sequence[Statement]) -> list[Step]:
-    """The steps of one iteration, in order."""
-    if statements and isinstance(statements[0], ExclusivePrefill):
-        admit = next(s for s in statements if isinstance(s, Admit))
-        condition = None if admit.condition is None else clause(engine, admit.condition)
-        return [lambda: engine.exclusive(condition, admit)]
-    return [_step(engine, s) for s in statements]
+def exclusive_prefill(engine: EngineMember, statements: Sequence[Statement]) -> Step:
+    """The whole of a schedule that begins with `exclusive prefill`."""
+    admit = next(s for s in statements if isinstance(s, Admit))
+    condition = None if admit.condition is None else clause(engine, admit.condition)
+    return lambda: engine.exclusive(condition, admit)
+
+
+def serving_step(engine: EngineMember, s: Advance | Admit) -> Step:
+    """`advance running` or `admit waiting`, with what it says of single runs."""
+    allowed = None if s.only is None else _of_run(engine, compile_truth, s.only)
+    if isinstance(s, Advance):
+        code = AdvanceCode(allowed, _order(engine, s.order, s.keys))
+        return lambda: engine.residents.advance(code)
+    test = None if s.condition is None else clause(engine, s.condition)
+    return lambda: engine.admit(test, allowed, s)
 
 
 def per_run_expressions(statements: Sequence[Statement]) -> Iterator[Expr]:
@@ -63,50 +72,6 @@ def per_run_expressions(statements: Sequence[Statement]) -> Iterator[Expr]:
             case ScheduleBranch(then=then, otherwise=otherwise):
                 yield from per_run_expressions(then)
                 yield from per_run_expressions(otherwise)
-
-
-def _step(engine: EngineMember, s: Statement) -> Step:
-    match s:
-        case Advance(order=order, keys=keys, only=only):
-            allowed = None if only is None else _of_run(engine, compile_truth, only)
-            code = AdvanceCode(allowed, _order(engine, order, keys))
-            return lambda: engine.residents.advance(code)
-        case Admit(only=only, condition=condition):
-            allowed = None if only is None else _of_run(engine, compile_truth, only)
-            test = None if condition is None else clause(engine, condition)
-            return lambda: engine.admit(test, allowed, s)
-        case ScheduleBranch():
-            return _branch(engine, s)
-        case SetRegister():
-            return _assignment(engine, s)
-        case ExclusivePrefill() | _:
-            raise AssertionError("`exclusive prefill` comes first")
-
-
-def _branch(engine: EngineMember, s: ScheduleBranch) -> Step:
-    guard = clause(engine, s.test)
-    then, otherwise = compile_schedule(engine, s.then), compile_schedule(engine, s.otherwise)
-
-    def branch() -> None:
-        value = guard()
-        if value != 0 and value != 1:
-            engine.machine.bad_guard(value, None, s.at)
-        for step in then if value else otherwise:
-            step()
-
-    return branch
-
-
-def _assignment(engine: EngineMember, s: SetRegister) -> Step:
-    slot, read = engine.register_slots[s.register], clause(engine, s.value)
-
-    def assign() -> None:
-        value = float(read())
-        if not -inf < value < inf:
-            engine.machine.fail("SQ0619", s.at, name=s.register, value=show(value))
-        engine.registers[slot] = value
-
-    return assign
 
 
 def _of_run(engine: EngineMember, compile: Any, e: Expr) -> Callable[[Run], Any]:

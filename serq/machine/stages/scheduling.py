@@ -1,18 +1,18 @@
-"""Scheduling programs made ready to run: a whole schedule becomes one Python function.
+"""Schedules made ready to run: a whole schedule becomes one Python function.
 
 Loops, branches, registers and `let`s are written as Python's own; serving and admitting are calls of
-the engine. `stages.schedule` does the same for schedules without loops, statement by statement.
+the engine (`stages.schedule`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from math import inf
 from typing import TYPE_CHECKING, Any
 
 from attrs import define, field
 
-from serq.ir.expr import Binary, Expr, Num, Unary
+from serq.ir.expr import Binary, Expr, LoopName, Num, Unary
 from serq.ir.schedule import (
     Admit,
     AdmitOne,
@@ -30,8 +30,9 @@ from serq.ir.schedule import (
 from serq.ir.schedule import ScheduleStatement as Statement
 from serq.machine.code import COMPARISONS, Writer, build
 from serq.machine.scope import ENGINE_VARIABLES, RunScope
-from serq.machine.stages.schedule import compile_schedule
-from serq.machine.surveys import MEMBERS
+from serq.machine.stages.orders import WaitingOrder, lasts
+from serq.machine.stages.schedule import Step, exclusive_prefill, serving_step
+from serq.machine.surveys import MEMBERS, is_number, may_fail
 from serq.values import show
 
 if TYPE_CHECKING:
@@ -41,8 +42,10 @@ PASS_LIMIT = 1_000_000
 """Passes that the loops of one iteration may make."""
 
 
-def compile_program(engine: EngineMember, statements: Sequence[Statement]) -> Callable[[], None]:
-    """The schedule as one function."""
+def compile_schedule(engine: EngineMember, statements: Sequence[Statement]) -> Step:
+    """The schedule as one function: what happens in an iteration."""
+    if statements and isinstance(statements[0], ExclusivePrefill):
+        return exclusive_prefill(engine, statements)
     return ScheduleWriter(engine).compile(statements)
 
 
@@ -61,13 +64,13 @@ class ScheduleWriter:
         self.scope = RunScope(self.engine.machine, ENGINE_VARIABLES)
         self.scope.lent["e"] = self.engine
 
-    def compile(self, statements: Sequence[Statement]) -> Callable[[], None]:
+    def compile(self, statements: Sequence[Statement]) -> Step:
         self.block(statements, 1)
         counter = ["    passes = 0\n"] if self.loops else []
         source = "".join([*self.subs, "def schedule():\n", *counter, *self.lines])
         engine = self.engine
         engine.machine.sources[f"schedule of {engine.name}"] = source
-        function: Callable[[], None] = build(source, "schedule", self.scope.lent)
+        function: Step = build(source, "schedule", self.scope.lent)
         return function
 
     # ------------------------------------------------------------ lines
@@ -112,8 +115,7 @@ class ScheduleWriter:
     def statement(self, s: Statement, depth: int) -> None:
         match s:
             case Advance() | Admit():
-                (step,) = compile_schedule(self.engine, (s,))
-                self.line(depth, f"{self.lend(step)}()")
+                self.line(depth, f"{self.lend(serving_step(self.engine, s))}()")
             case ScheduleBranch(test=test, then=then, otherwise=otherwise):
                 self.branch(s, test, then, otherwise, depth)
             case SetRegister():
@@ -128,6 +130,10 @@ class ScheduleWriter:
                 local = self.name("n")
                 self.line(depth, f"{local} = {source}")
                 self.scope.requests = {**self.scope.requests, name: local}
+            case ForIndex(count=count) if fills := self.fills(s):
+                self.loop(s, depth - 1, count)
+                for inner in fills:
+                    self.fill(inner, count, depth)
             case ForIndex(name=name, count=count, body=body):
                 number = self.name("n")
                 self.line(depth, f"for {number} in range({count}):")
@@ -150,11 +156,31 @@ class ScheduleWriter:
         self.block(body, depth + 1)
         self.scope.requests = outer
 
-    def loop(self, s: ForRequests | ForIndex, depth: int) -> None:
-        """A pass counts."""
+    def fills(self, s: ForIndex) -> list[SetRegister]:
+        """The statements of a loop over numbers that gives registers of arrays one number, or none."""
+        found = [
+            inner
+            for inner in s.body
+            if isinstance(inner, SetRegister)
+            and isinstance(inner.index, LoopName)
+            and inner.index.name == s.name
+            and s.count <= self.engine.register_sizes[inner.register]
+            and isinstance(inner.value, Num)
+            and -inf < inner.value.value < inf
+        ]
+        return found if len(found) == len(s.body) else []
+
+    def fill(self, s: SetRegister, count: int, depth: int) -> None:
+        """The first `count` registers of an array at once."""
+        registers = self.scope.lend("registers", self.engine.registers)
+        first = self.engine.register_slots[s.register]
+        self.line(depth, f"{registers}[{first}:{first + count}] = [{self.value(s.value)}] * {count}")
+
+    def loop(self, s: ForRequests | ForIndex, depth: int, count: int = 1) -> None:
+        """A pass counts; `count`: as many at once."""
         machine = self.engine.machine
         self.loops = True
-        self.line(depth + 1, "passes += 1")
+        self.line(depth + 1, f"passes += {count}")
         stop = self.lend(lambda: machine.fail("SQ0646", s.at))
         self.line(depth + 1, f"if passes > {PASS_LIMIT}: {stop}()")
 
@@ -165,17 +191,51 @@ class ScheduleWriter:
         outer = self.scope.requests
         self.scope.requests = dict(outer)
         self.scope.bind(s.request, request, "e")
-        picked = "" if s.where is None else f" if {self.truth(s.where)}"
+        picked = "" if s.where is None else f" if {self.picked(s.where, s)}"
         over = f"[{request} for {request} in {members}{picked}]"
-        if s.keys:
-            keys = ", ".join(self.value(key) for key in s.keys)
-            key = f"({keys},)" if len(s.keys) > 1 else keys
+        keys = ", ".join(self.key(key, s) for key in s.keys)
+        key = f"({keys},)" if len(s.keys) > 1 else keys
+        if keys and s.among == "waiting" and self.keeps_order(s):
+            function = build(f"def key({request}): return {key}\n", "key", self.scope.lent)
+            over = f"{self.lend(WaitingOrder(self.engine.lines, function))}.begin()"
+            if picked:
+                kept = f"{request} for {request} in {over}{picked}"
+                over = f"({kept})" if s.where is not None and lasts(s.where, s.request) else f"[{kept}]"
+        elif keys:
             over = f"sorted({over}, key=lambda {request}: {key})"
         self.line(depth, f"for {request} in {over}:")
         self.loop(s, depth)
         inside = self.scope.requests
         self.scope.requests = outer
         self.body(inside, s.body, depth)
+
+    def keeps_order(self, s: ForRequests) -> bool:
+        """Whether the order of a loop lasts, and it does not matter in which order its members are picked."""
+        if not all(lasts(key, s.request) for key in s.keys):
+            return False
+        return s.where is None or (is_test(s.where) and not may_fail(s.where))
+
+    def picked(self, test: Expr, s: ForRequests) -> str:
+        """Source of `where`; what is neither 0 nor 1 stops the run."""
+        if is_test(test):
+            return self.truth(test)
+        machine = self.engine.machine
+
+        def check(value: float) -> float:
+            if value != 0 and value != 1:
+                machine.bad_guard(value, None, test.at or s.at)
+            return value
+
+        return f"{self.lend(check)}({self.value(test)})"
+
+    def key(self, key: Expr, s: ForRequests) -> str:
+        """Source of one of the numbers that a loop sorts by; one that is NaN stops the run."""
+        source = self.value(key)
+        if is_number(key):
+            return source
+        machine = self.engine.machine
+        stop = self.lend(lambda: machine.fail("SQ0648", key.at or s.at))
+        return f"(k if (k := {source}) == k else {stop}())"
 
     def branch(
         self, s: ScheduleBranch, test: Expr, then: Sequence[Statement], other: Sequence[Statement], depth: int

@@ -70,6 +70,14 @@ class EachRequest(EachRun):
         """The least progress of a run of the batch; 0 without one."""
         return 0.0 - max((run.base for run in self._batch), default=0.0)
 
+    def sum_progress_running(self, slope: float, constant: float) -> float:
+        """The sum of `constant + slope * progress` over the residents."""
+        return sum([constant + slope * (0.0 - run.base) for run in self.standing()], 0.0)
+
+    def sum_progress_batch(self, slope: float, constant: float) -> float:
+        """The same over the runs of the batch."""
+        return sum([constant + slope * (0.0 - run.base) for run in self._batch], 0.0)
+
     def begin(self) -> None:
         if self._runs or self.engine.fractional:
             super().begin()
@@ -118,6 +126,8 @@ class SteadyRuns:
         self._last = 0.0
         # The least and the largest base of a resident, while they are known.
         self._bases: tuple[float, float] | None = None
+        # The sum of all bases, while it is known.
+        self._sum: float | None = None
 
     # ------------------------------------------------------------ who is here
 
@@ -165,6 +175,22 @@ class SteadyRuns:
             return self.min_progress_running()
         return self.engine.tick - max((run.base for run in self._batch), default=self.engine.tick)
 
+    def sum_progress_running(self, slope: float, constant: float) -> float:
+        """The sum of `constant + slope * progress` over the residents."""
+        if self._sum is None:
+            self._sum = sum([run.base for run in self._runs], 0.0)
+        return self._line(slope, constant, len(self._runs), self._sum)
+
+    def sum_progress_batch(self, slope: float, constant: float) -> float:
+        """The same over the runs of the batch."""
+        if len(self._batch) == len(self._runs):
+            return self.sum_progress_running(slope, constant)
+        return self._line(slope, constant, len(self._batch), sum([run.base for run in self._batch], 0.0))
+
+    def _line(self, slope: float, constant: float, count: int, bases: float) -> float:
+        """Whole numbers, so that the order of the additions does not matter."""
+        return 0.0 + count * constant + slope * (count * self.engine.tick - bases)
+
     def batch_runs(self) -> list[tuple[Run, float]]:
         return [(run, 1.0) for run in self._batch]
 
@@ -172,13 +198,18 @@ class SteadyRuns:
         return len(self._batch)
 
     def add(self, run: Run) -> None:
-        if not run.is_decode or run.part is not None or not is_whole(run.remaining):
+        if (
+            not run.is_decode
+            or run.part is not None
+            or not is_whole(run.remaining)
+            or not is_whole(run.before)
+        ):
             self.engine.visit_each().add(run)
             return
         tick = self.engine.tick
         run.base = tick - run.before
         run.finish_at = tick + run.remaining
-        self._bases = None
+        self._bases = self._sum = None
         runs = self._runs
         if not runs or runs[-1].order < run.order:
             runs.append(run)
@@ -297,7 +328,7 @@ class SteadyRuns:
                 done.sort(key=place.__getitem__)
             gone = set(done)
             self._runs = [run for run in self._runs if run not in gone]
-            self._bases = None
+            self._bases = self._sum = None
         self._batch = []
         for run in done:
             self._settle(run)
@@ -307,7 +338,7 @@ class SteadyRuns:
     def _leave_out(self) -> None:
         """Runs that this iteration does not serve stay where they are, while the tick goes on."""
         served = set(self._batch)
-        self._bases = None
+        self._bases = self._sum = None
         for run in self._runs:
             if run not in served:
                 if run not in self._fresh:
