@@ -44,8 +44,8 @@ def dump_ir(program: Program) -> str:
 
 def dump_code(program: Program) -> str:
     """The code that a run of the program consists of, each piece below a heading: the loop of its own that
-    a program of the common kind has for long runs, or what is special about it in C (`serq.machine.native`),
-    then what the machine runs step by step.
+    a program of the common kind has for long runs, what the machine runs step by step, and what is special
+    about the program in C (`serq.machine.native`).
 
     What runs is this text, with the names that `serq.machine.code.NAMES` and the machine lend it; the C with
     `kernel.c`. Raises ProgramError when the machine cannot be made, for want of a trace.
@@ -66,12 +66,12 @@ def dump_code(program: Program) -> str:
     if is_fused(machine):
         with suppress(TooDeep):
             sources["loop"], _ = write_loop(machine)
-    if not isinstance(find_native(program), str) and not machine.givens:
-        sources["in C"] = write_native(machine)[0].partition(OWN)[2]
     for engine in machine.engines:
         if engine.watches:
             write_watches(machine, engine)
     sources |= machine.sources
+    if not isinstance(find_native(program), str) and not machine.givens:
+        sources["in C"] = write_native(machine)[0].partition(OWN)[2]
     pieces = []
     for name, source in sources.items():
         heading = f"# ---- {name} "

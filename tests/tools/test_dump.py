@@ -52,19 +52,25 @@ def test_the_ir_is_what_serq_ir_prints(program: str, capsys: pytest.CaptureFixtu
     assert shown == capsys.readouterr().out
 
 
+def python_of(code: str) -> str:
+    return code.partition("# ---- in C")[0]
+
+
 def test_the_code_is_python_under_headings(program: str, capsys: pytest.CaptureFixture[str]) -> None:
     code = dumped(capsys, "--after", "code", program)
     headings = re.findall(r"^# ---- ([\w ]+) -+$", code, re.MULTILINE)
-    assert [h for h in headings if h != "loop"] == ["schedule of e", "init", "turn", "session", "claims of e"]
-    defined = {node.name for node in ast.parse(code).body if isinstance(node, ast.FunctionDef)}
+    assert [h for h in headings if h not in ("loop", "in C")] == [
+        "schedule of e", "init", "turn", "session", "claims of e"
+    ]  # fmt: skip
+    defined = {node.name for node in ast.parse(python_of(code)).body if isinstance(node, ast.FunctionDef)}
     assert {"serve", "client", "watch"} <= defined
 
 
 def test_the_loop_of_a_common_program_comes_first(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code = dumped(capsys, "--after", "code", str(root / "examples" / "hello.sq"))
     headings = re.findall(r"^# ---- ([\w ]+) -+$", code, re.MULTILINE)
-    assert headings == ["loop", "schedule of llm", "init", "session", "claims of llm"]
-    assert isinstance(ast.parse(code).body[0], ast.FunctionDef)
+    assert headings == ["loop", "schedule of llm", "init", "session", "claims of llm", "in C"]
+    assert isinstance(ast.parse(python_of(code)).body[0], ast.FunctionDef)
 
 
 def test_code_has_the_inputs_given(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
