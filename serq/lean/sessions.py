@@ -1,7 +1,7 @@
 """What a session runs: runs in a row, of lengths that are known or drawn, under one slot or none.
 
-A length is an expression over `serial` and over *draws*, variables that stand for any natural number:
-what a law may give and what it may not. A claim's `given` says which of them count.
+A length is an expression over `serial` and over *draws*, variables that stand for any whole number in
+the range of their law. A claim's `given` says which of them count.
 """
 
 from __future__ import annotations
@@ -51,6 +51,7 @@ from serq.ir.server import (
     blocks_of,
 )
 from serq.ir.workload import NoArrivals, Workload
+from serq.lean.draws import Support, Whole, rounded_values, support, whole_values
 from serq.lean.linear import Formula, Linear, NotLinear, Translator, at_most, follows, number, variable
 from serq.lean.terms import LARGEST, Constant, Number, Reader, Term, as_number, denominator, whole
 from serq.source import Span
@@ -66,11 +67,40 @@ _CURE = "what can be stated is `run`, `set` and `observe` in a row, all runs und
 
 @frozen
 class Variable:
-    """A draw: any natural number, up to `most` if it is given. law: as the program writes it."""
+    """A draw: any of its whole `values`, and any other in their range. law: as the program writes it."""
 
     name: str
     law: str
-    most: int | None = None
+    values: Whole
+
+    @property
+    def natural(self) -> bool:
+        """Whether it is never below 0."""
+        return self.values.least is not None and self.values.least >= 0
+
+    @property
+    def type(self) -> str:
+        """Its type in Lean."""
+        return "Nat" if self.natural else "Int"
+
+    @property
+    def limits(self) -> list[tuple[str, str]]:
+        """What a statement says of it, each with a name for it."""
+        least, most = self.values.least, self.values.most
+        found = [(f"least_{self.name}", f"{least} ≤ {self.name}")] if least else []
+        if most is not None:
+            found.append((f"limit_{self.name}", f"{self.name} ≤ {most}"))
+        return found
+
+    @property
+    def formulas(self) -> list[Formula]:
+        """The same for linear arithmetic."""
+        x, found = variable(self.name), []
+        if self.values.least is not None:
+            found.append(at_most(number(self.values.least), x))
+        if self.values.most is not None:
+            found.append(at_most(x, number(self.values.most)))
+        return found
 
 
 @frozen
@@ -132,9 +162,7 @@ def lengths_of(
     translator = Translator({"serial": variable("serial"), **{v.name: variable(v.name) for v in variables}})
     facts = [at_most(number(0), variable("serial"))]
     for v in variables:
-        facts.append(at_most(number(0), variable(v.name)))
-        if v.most is not None:
-            facts.append(at_most(variable(v.name), number(v.most)))
+        facts += v.formulas
     try:
         values = [translator.number(e) for e in expressions]
     except NotLinear:
@@ -229,7 +257,7 @@ class _Walker:
         drawn = len(self.variables)
         with suppress(_Unknown):
             known = self._known(e)
-            term = Reader("a length", self._readings(), Sink()).term(known)
+            term = Reader("a length", self._readings(), Sink(), replayed=True).term(known)
             if isinstance(term, Constant):
                 return Num(float(term.value)), ()
             if term is not None:
@@ -238,7 +266,7 @@ class _Walker:
         read = {x.name for x in walk(e) if isinstance(x, Attr)}
         notes = [Note(f"`{name}` is set here", at) for name, at in self.unknown.items() if name in read]
         if any(isinstance(x, Draw) for x in walk(e)):
-            notes.append(Note("a draw of this law is a natural number only inside `floor` or `ceil`"))
+            notes.append(Note("a draw of this law is a whole number only inside `floor` or `ceil`"))
         return None, tuple(notes)
 
     def _readings(self) -> dict[str, Term]:
@@ -250,12 +278,15 @@ class _Walker:
                 return e
             case Attr(name=name) if name in self.values:
                 return self.values[name]
-            case Func(function="floor" | "ceil" as function, arguments=(Draw(law=law),)):
-                return self._drawn(f"{function}(~{law})")
-            case Draw(law="bernoulli"):
-                return self._drawn("~bernoulli", most=1)
-            case Draw(law="poisson" | "binomial" | "geometric" as law):
-                return self._drawn(f"~{law}")
+            case Draw(law="det", arguments=(x,)):
+                return self._known(x)
+            case Func(function="floor" | "ceil" as function, arguments=(Draw(law=law) as drawn,)) if (
+                law != "det"
+            ):
+                values = rounded_values(function, law, self._support(drawn))
+                return self._drawn(f"{function}(~{law})", values)
+            case Draw(law=law) if (whole := whole_values(law, self._support(e))) is not None:
+                return self._drawn(f"~{law}", whole)
             case Func(arguments=arguments):
                 return evolve(e, arguments=tuple(self._known(x) for x in arguments))
             case Fold(terms=terms):
@@ -270,10 +301,17 @@ class _Walker:
                 )
         raise _Unknown
 
-    def _drawn(self, law: str, most: int | None = None) -> Expr:
-        v = Variable(f"x{len(self.variables)}", law, most)
+    def _drawn(self, law: str, values: Whole) -> Expr:
+        v = Variable(f"x{len(self.variables)}", law, values)
         self.variables.append(v)
         return Local(v.name)
+
+    def _support(self, e: Draw) -> Support:
+        parameters: list[float | None] = []
+        for x in e.arguments:
+            known = self.values.get(x.name) if isinstance(x, Attr) else x
+            parameters.append(known.value if isinstance(known, Num) else None)
+        return support(e.law, parameters)
 
     # ------------------------------------------------------------ runs
 

@@ -44,7 +44,7 @@ theorem Facts.work_conservation :
   _root_.Serq.work_conservation Facts.proper Facts.lengths Facts.serves
 
 /-- `work_conserving` is true. -/
-theorem work_conserving : Claims.dai_sarathi.work_conserving := by
+protected theorem work_conserving : Claims.dai_sarathi.work_conserving := by
   intro w hw s hr hs
   have h0 := Facts.budget w hw s hr hs
   have h1 := Facts.work_conservation w hw s hr hs
@@ -65,7 +65,7 @@ theorem Facts.token_rate_4675_128 :
     omega)
 
 /-- `token_rate` is true. -/
-theorem token_rate : Claims.dai_sarathi.token_rate := by
+protected theorem token_rate : Claims.dai_sarathi.token_rate := by
   intro w hw s hr hs
   have h0 := Facts.token_rate_4675_128 w hw s hr hs
   generalize iteration _ s = i at *
@@ -94,7 +94,7 @@ theorem Facts.backlog :
     (by decide) (by decide)
 
 /-- `bounded` is true. -/
-theorem bounded : Claims.dai_sarathi.bounded := by
+protected theorem bounded : Claims.dai_sarathi.bounded := by
   intro w hw s hr hs
   have h0 := Facts.backlog w hw s hr hs
   generalize iteration _ s = i at *
