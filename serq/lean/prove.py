@@ -18,7 +18,7 @@ from serq.lean.linear import Formula, Linear, NotLinear, Translator, follows, ne
 from serq.lean.module import MODULES, Text, module_stem
 from serq.lean.names import doc_comment
 from serq.lean.theorems import Theorems, most_tokens, same_work
-from serq.lean.witness import Search, Witness, reads_clock
+from serq.lean.witness import Search, Walks, Witness, reads_clock
 from serq.source import Span
 
 
@@ -95,6 +95,7 @@ class _Prover:
         self.fragment = fragment
         self.costs = about.costs_of(fragment)
         self.theorems = Theorems(fragment, text)
+        self.walks = Walks(fragment)
 
     # ------------------------------------------------------------ one claim
 
@@ -106,7 +107,7 @@ class _Prover:
             self.theorems.by_facts(stated, found, never=some)
             by = tuple(dict.fromkeys(fact.scheme for fact in found)) or ("arithmetic",)
             return Verdict(stated.claim, "refuted" if some else "proved", by)
-        search = Search(self.fragment, stated)
+        search = Search(self.walks, stated)
         witness = search.ending() if isinstance(stated.claim, AtEnd) else search.iteration(wanted=some)
         if witness is not None:
             self.theorems.by_witness(stated, witness, refutes=not some)

@@ -202,7 +202,7 @@ class Theorems:
         if self.any_times:
             program = program.replace(" ticks)", f" {FINE})")
         lines = [
-            *(["set_option maxHeartbeats 4000000 in"] if len(witness.stops) > 3 else []),
+            *(["set_option maxHeartbeats 0 in"] if len(witness.stops) > 3 else []),
             doc_comment(words),
             f"protected theorem {lean_name(stated.claim.name)} : {'¬ ' if refutes else ''}{claim} := by",
             *([] if not self.any_times else ["  intro h", f"  have h := h {FINE} (by decide)", "  revert h"]

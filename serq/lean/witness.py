@@ -11,8 +11,10 @@ import math
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from itertools import chain, islice, product
+from itertools import count as count_from
+from typing import TypeAlias
 
-from attrs import define, field, frozen
+from attrs import define, frozen
 
 from serq.ir.expr import Expr, Num, Var, walk
 from serq.lean.exact import evaluate
@@ -24,11 +26,15 @@ from serq.lean.terms import LARGEST
 FEW_STEPS, MOST_STEPS = 60, 1500
 """Steps of one run that are looked at, first and then."""
 
-MOST_WORK = 4_000
-"""Runs at the engine, added up over the steps of one run: Lean has to go through them all."""
+MOST_WORK = 20_000
+"""Runs at the engine, added up over the steps of one run: Lean has to go through them all, some 50 in a
+second where it is not native."""
 
 MOST_STATES = 15_000
 """States that are looked at for one claim."""
+
+MOST_KEPT = 60_000
+"""States that are kept for the next claim."""
 
 MOST_TO_END = 600
 """States of a run that is followed to its end."""
@@ -37,13 +43,17 @@ FINE = 256
 """Parts of a tick where sessions come at any times. Gaps are odd numbers of them, so that no two of fewer
 sessions come in the same part: an iteration, which lasts whole ticks, never ends as a session comes."""
 
-MOST_SESSIONS = 60
+MOST_SESSIONS = 400
 MOST_CHOICES = 500
 """Ways to choose the draws of a claim with `given`."""
 
 CHUNK = 150
-"""Runs at the engine, and one for each step, between two states that are written out; with much more
-Lean's kernel runs out of stack."""
+"""Runs at the engine, and one for each step, between two states that are written out, as long as that are
+a few steps. Writing states takes Lean as long as the steps, and few steps at once no stack."""
+
+
+Step: TypeAlias = "tuple[State, Iteration | None]"
+"""A state, and the iteration that starts there, if one does."""
 
 
 @frozen
@@ -80,6 +90,39 @@ class Witness:
         return sum(k for k, _ in self.stops)
 
 
+class Walks:
+    """Runs of a program, followed as far as somebody asked; the next claim finds the same states."""
+
+    def __init__(self, f: Fragment) -> None:
+        self.f = f
+        self.stepper = Stepper(f, fineness(f))
+        self.kept: dict[object, tuple[list[Step], Iterator[Step]]] = {}
+        self.count = 0
+
+    @property
+    def unit(self) -> int:
+        """What a unit of the clock is in the times of states."""
+        return self.f.ticks * self.stepper.fineness
+
+    def along(self, world: World) -> Iterator[Step]:
+        """The states of a run from its start, each with the iteration that starts there, if one does."""
+        key = (world.count, world.start, world.gap, *world.draws.values())
+        if key not in self.kept:
+            if self.count > MOST_KEPT:
+                self.kept.clear()
+                self.count = 0
+            self.kept[key] = [], self.stepper.states(sessions_of(self.f, world))
+        seen, more = self.kept[key]
+        for k in count_from():
+            if k == len(seen):
+                step = next(more, None)
+                if step is None:
+                    return
+                seen.append(step)
+                self.count += 1
+            yield seen[k]
+
+
 @define
 class Search:
     """A search for a witness, and how far it went.
@@ -87,21 +130,21 @@ class Search:
     worlds: runs that were followed. cut: whether one of them, or their number, met a limit.
     """
 
-    f: Fragment
+    walks: Walks
     stated: Stated
-    stepper: Stepper = field(init=False)
     looked: int = 0
     worlds: int = 0
     cut: bool = False
 
-    def __attrs_post_init__(self) -> None:
-        self.stepper = Stepper(self.f, fineness(self.f))
+    @property
+    def f(self) -> Fragment:
+        return self.walks.f
 
     @property
     def extent(self) -> str:
         """How far it went, in words."""
         if not self.worlds:
-            return "there is no run to look at: its own times or draws are not known"
+            return "no run was looked at: none is known with its times, draws and `given`"
         runs = f"{self.worlds} run{'s' * (self.worlds != 1)}"
         limit = "to the limit of the search" if self.cut else "to their ends"
         return f"no witness in {self.looked} states of {runs}, followed {limit}"
@@ -123,7 +166,7 @@ class Search:
         """An end at which the claim is false."""
         batch = self.f.arrivals.kind == "batch"
         for world in _worlds(self.f, self.stated):
-            for count in [world.count] if batch else [1, 2, 0, 3, 5, 8]:
+            for count in [world.count] if batch else [1, 2, 3, 5, 8] + [0] * (not self.f.arrivals.from_0):
                 found = self._end(World(count, world.start, world.gap, world.draws))
                 if found is not None:
                     return found
@@ -134,7 +177,7 @@ class Search:
         """The witness of one run."""
         work, states = 0, list[State]()
         self.worlds += 1
-        for s, iteration in self.stepper.states(sessions_of(self.f, world)):
+        for s, iteration in self.walks.along(world):
             if not self._allows(world, s.arrived):
                 return None
             states.append(s)
@@ -144,8 +187,7 @@ class Search:
                 # Sessions that come later change nothing of this.
                 count = world.count if self.f.arrivals.kind == "batch" else s.arrived
                 sessions = World(count, world.start, world.gap, world.draws)
-                now = iteration.now / (self.f.ticks * self.stepper.fineness)
-                return Witness(sessions, now, _stops(states), iteration)
+                return Witness(sessions, iteration.now / self.walks.unit, _stops(states), iteration)
             work += 1 + len(s.runs)
             if len(states) > limit or work > MOST_WORK:
                 self.cut = True
@@ -155,7 +197,7 @@ class Search:
         return None
 
     def _is(self, i: Iteration, wanted: bool) -> bool:
-        readings = claim_readings(self.f, i, self.stepper.fineness)
+        readings = claim_readings(self.f, i, self.walks.stepper.fineness)
         return bool(evaluate(self.stated.claim.value, readings)) == wanted
 
     def _allows(self, world: World, count: int) -> bool:
@@ -173,14 +215,14 @@ class Search:
         if self.f.arrivals.kind != "any" or not reads_clock(self.stated.claim.value):
             return True
         start = world.start + 2 * (world.start > 0)
-        later = sessions_of(self.f, World(world.count, start, world.gap + 2, world.draws))
-        *_, (_, iteration) = islice(self.stepper.states(later), step)
+        later = World(world.count, start, world.gap + 2, world.draws)
+        *_, (_, iteration) = islice(self.walks.along(later), step)
         return iteration is not None and self._is(iteration, wanted)
 
     def _end(self, world: World) -> Witness | None:
         self.worlds += 1
-        f, unit = self.f, self.f.ticks * self.stepper.fineness
-        states = [s for s, _ in islice(self.stepper.states(sessions_of(f, world)), MOST_TO_END)]
+        f, unit = self.f, self.walks.unit
+        states = [s for s, _ in islice(self.walks.along(world), MOST_TO_END)]
         self.looked += len(states)
         last = states[-1]
         if last.arrived < world.count or last.runs or last.waiting or not self._allows(world, world.count):
@@ -194,11 +236,12 @@ class Search:
 
     def _ends(self, world: World, end: int) -> list[int]:
         """When a run of these sessions may stop: at the end of the last, or before another comes."""
-        unit = self.f.ticks * self.stepper.fineness
+        unit = self.walks.unit
         constants = [x.value for x in walk(self.stated.claim.value) if isinstance(x, Num)]
         near = [int(c * unit) + k for c in constants if 0 <= c < LARGEST for k in (-1, 0, 1)]
         following = math.inf if self.f.arrivals.kind == "batch" else world.start + world.count * world.gap
-        return [end, *(t for t in [*near, 2 * end + 1, 1000 * unit + end] if end < t < following)]
+        later = [t for t in [*near, 2 * end + 1, 1000 * unit + end] if end < t < following]
+        return [end, *later] if end else later  # every run lasts some time
 
 
 def reads_clock(claim: Expr) -> bool:
@@ -215,7 +258,7 @@ def _stops(states: list[State]) -> tuple[tuple[int, State], ...]:
     last, places, work = len(states) - 1, [], 0
     for k, s in enumerate(states):
         work += 1 + len(s.runs)
-        if k == last or (k and work > CHUNK):
+        if k == last or (k and work > max(CHUNK, 8 * len(s.runs))):
             places.append(k)
             work = 0
     return tuple((b - a, states[b]) for a, b in zip([0, *places], places, strict=False))
