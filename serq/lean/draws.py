@@ -15,6 +15,7 @@ from attrs import frozen
 
 from serq.ir.expr import Binary, Draw, Expr, Num
 from serq.lean.bounds import Bound, Range, rounded
+from serq.lean.linear import Formula, Linear, NotLinear, Translator, at_most, number, variable
 from serq.lean.terms import LARGEST
 
 WHOLE = ("bernoulli", "poisson", "binomial", "geometric")
@@ -170,3 +171,56 @@ def _moved(e: Expr, by: float) -> Range | None:
 def _stretched(e: Expr, by: float) -> Range | None:
     found = possible_gaps(e)
     return None if found is None or by <= 0 else (found[0] * Fraction(by), found[1] * Fraction(by))
+
+
+@frozen
+class Variable:
+    """A draw: any of its whole `values`, and any other in their range. law: as the program writes it."""
+
+    name: str
+    law: str
+    values: Whole
+
+    @property
+    def natural(self) -> bool:
+        """Whether it is never below 0."""
+        return self.values.least is not None and self.values.least >= 0
+
+    @property
+    def type(self) -> str:
+        """Its type in Lean."""
+        return "Nat" if self.natural else "Int"
+
+    @property
+    def limits(self) -> list[tuple[str, str]]:
+        """What a statement says of it, each with a name for it."""
+        least, most = self.values.least, self.values.most
+        found = [(f"least_{self.name}", f"{least} ≤ {self.name}")] if least else []
+        if most is not None:
+            found.append((f"limit_{self.name}", f"{self.name} ≤ {most}"))
+        return found
+
+    @property
+    def formulas(self) -> list[Formula]:
+        """The same for linear arithmetic."""
+        x, found = variable(self.name), []
+        if self.values.least is not None:
+            found.append(at_most(number(self.values.least), x))
+        if self.values.most is not None:
+            found.append(at_most(x, number(self.values.most)))
+        return found
+
+
+def lengths_of(
+    expressions: list[Expr], variables: tuple[Variable, ...]
+) -> tuple[list[Linear], list[Formula]] | None:
+    """Expressions over draws as sums, with what is true of them; None if they are not linear."""
+    translator = Translator({"serial": variable("serial"), **{v.name: variable(v.name) for v in variables}})
+    facts = [at_most(number(0), variable("serial"))]
+    for v in variables:
+        facts += v.formulas
+    try:
+        values = [translator.number(e) for e in expressions]
+    except NotLinear:
+        return None
+    return values, [*facts, *translator.side]

@@ -10,11 +10,11 @@ from pathlib import Path, PurePath
 from serq.diagnostics import InternalError, Sink
 from serq.ir.expr import Attr, walk
 from serq.ir.program import Program
+from serq.lean.draws import Variable
 from serq.lean.fragment import Arrivals, Fragment, Stated, read_fragment
 from serq.lean.names import doc_comment, fill_term, identifiers, lean_name
 from serq.lean.schedule import Clause, schedule_text
 from serq.lean.sessions import Path as SessionPath
-from serq.lean.sessions import Variable
 from serq.lean.terms import Reader, as_number, scaled
 
 MODULES = ("Model", "Lemmas", "Schemes")

@@ -51,8 +51,8 @@ from serq.ir.server import (
     blocks_of,
 )
 from serq.ir.workload import NoArrivals, Workload
-from serq.lean.draws import Support, Whole, rounded_values, support, whole_values
-from serq.lean.linear import Formula, Linear, NotLinear, Translator, at_most, follows, number, variable
+from serq.lean.draws import Support, Variable, Whole, lengths_of, rounded_values, support, whole_values
+from serq.lean.linear import Formula, Linear, at_most, follows, number
 from serq.lean.terms import LARGEST, Constant, Number, Reader, Term, as_number, denominator, whole
 from serq.source import Span
 
@@ -63,44 +63,6 @@ REFUSED: dict[type[Statement], str] = {
 """Statements without a meaning in `Model.lean`, with the words that open them."""
 
 _CURE = "what can be stated is `run`, `set` and `observe` in a row, all runs under one slot or none"
-
-
-@frozen
-class Variable:
-    """A draw: any of its whole `values`, and any other in their range. law: as the program writes it."""
-
-    name: str
-    law: str
-    values: Whole
-
-    @property
-    def natural(self) -> bool:
-        """Whether it is never below 0."""
-        return self.values.least is not None and self.values.least >= 0
-
-    @property
-    def type(self) -> str:
-        """Its type in Lean."""
-        return "Nat" if self.natural else "Int"
-
-    @property
-    def limits(self) -> list[tuple[str, str]]:
-        """What a statement says of it, each with a name for it."""
-        least, most = self.values.least, self.values.most
-        found = [(f"least_{self.name}", f"{least} ≤ {self.name}")] if least else []
-        if most is not None:
-            found.append((f"limit_{self.name}", f"{self.name} ≤ {most}"))
-        return found
-
-    @property
-    def formulas(self) -> list[Formula]:
-        """The same for linear arithmetic."""
-        x, found = variable(self.name), []
-        if self.values.least is not None:
-            found.append(at_most(number(self.values.least), x))
-        if self.values.most is not None:
-            found.append(at_most(x, number(self.values.most)))
-        return found
 
 
 @frozen
@@ -153,21 +115,6 @@ class Path:
         for length in lengths[0]:
             total = total + length
         return total, lengths[1]
-
-
-def lengths_of(
-    expressions: list[Expr], variables: tuple[Variable, ...]
-) -> tuple[list[Linear], list[Formula]] | None:
-    """Expressions over draws as sums, with what is true of them; None if they are not linear."""
-    translator = Translator({"serial": variable("serial"), **{v.name: variable(v.name) for v in variables}})
-    facts = [at_most(number(0), variable("serial"))]
-    for v in variables:
-        facts += v.formulas
-    try:
-        values = [translator.number(e) for e in expressions]
-    except NotLinear:
-        return None
-    return values, [*facts, *translator.side]
 
 
 def session_path(program: Program, engine: str, complaints: Sink) -> Path:

@@ -89,6 +89,8 @@ class Proposition:
 
 Term: TypeAlias = Union[Constant, Number, Proposition]
 
+_TRUTH = ("True", "False")
+
 COMPARISONS = {"<": "<", "<=": "≤", ">": ">", ">=": "≥", "==": "=", "!=": "≠"}
 _SYMMETRIC = ("==", "!=")
 
@@ -391,6 +393,8 @@ def compared(sign: str, a: Term, b: Term) -> Proposition:
 
 def negated(a: Proposition) -> Proposition:
     """`!a`."""
+    if a.text in _TRUTH:
+        return Proposition("False" if a.text == "True" else "True", ATOM)
     if a.opposite:
         return Proposition(a.opposite, a.level, a.text)
     return Proposition(f"¬ {inside(a.text, a.level, ATOM)}", NOT)
@@ -398,11 +402,17 @@ def negated(a: Proposition) -> Proposition:
 
 def both(a: Proposition, b: Proposition) -> Proposition:
     """`a && b`."""
+    for x, y in ((a, b), (b, a)):
+        if x.text in _TRUTH:
+            return y if x.text == "True" else x
     return Proposition(f"{inside(a.text, a.level, AND + 1)} ∧ {inside(b.text, b.level, AND)}", AND)
 
 
 def either(a: Proposition, b: Proposition) -> Proposition:
     """`a || b`."""
+    for x, y in ((a, b), (b, a)):
+        if x.text in _TRUTH:
+            return x if x.text == "True" else y
     return Proposition(f"{inside(a.text, a.level, OR + 1)} ∨ {inside(b.text, b.level, OR)}", OR)
 
 

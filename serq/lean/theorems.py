@@ -85,7 +85,7 @@ class Theorems:
         path = self.fragment.path
         bound = "none" if most is None else f"some {most}"
         lines = ["  rintro w ⟨_, hw⟩ k"]
-        if path.constant is not None and stated.given is None:
+        if self._is_plain(stated):
             lines.append("  rw [hw k]")
             lines.append(f"  exact ⟨by decide, fun m (h : {bound} = some m) => by cases h <;> decide⟩")
             return "\n".join(lines)
@@ -93,12 +93,25 @@ class Theorems:
         lines.append("  refine ⟨fun x hx => ?_, fun m h => ?_⟩")
         lines.append("  · simp only [List.mem_cons, List.not_mem_nil, or_false] at hx")
         cases = " | ".join(["rfl"] * len(path.phases))
-        lines.append(f"    rcases hx with {cases} <;> dsimp only [Phase.prefill, Phase.decode] <;> omega")
+        unfolded = ["Phase.prefill", "Phase.decode"]
+        unfolded += [name for name in ("ceilDiv", "truth") if name in phases_text(path)]
+        lines.append(f"    rcases hx with {cases} <;> dsimp only [{', '.join(unfolded)}] <;> omega")
         lines.append("  · cases h")
         if most is not None:
-            lines.append("    simp only [work, List.map_cons, List.map_nil, List.sum_cons, List.sum_nil]")
+            lines.append(f"    simp only [{self._sums()}]")
             lines.append("    omega")
         return "\n".join(lines)
+
+    def _sums(self) -> str:
+        """What to unfold for the tokens of a session."""
+        names = ["work", "List.map_cons", "List.map_nil", "List.sum_cons", "List.sum_nil"]
+        names += [name for name in ("ceilDiv", "truth") if name in phases_text(self.fragment.path)]
+        return ", ".join(names)
+
+    def _is_plain(self, stated: Stated) -> bool:
+        """Whether a workload says nothing of a session but its runs, and these are known."""
+        path = self.fragment.path
+        return path.constant is not None and not path.variables and stated.given is None
 
     def _session(self, stated: Stated) -> list[str]:
         """What is known of session `k`, and its runs in the goal."""
@@ -110,10 +123,10 @@ class Theorems:
 
     def _same_proof(self, stated: Stated) -> str:
         lines = ["  rintro w ⟨_, hw⟩ k"]
-        if self.fragment.path.constant is not None and stated.given is None:
+        if self._is_plain(stated):
             return "\n".join([*lines, "  rw [hw k]; decide"])
         lines += self._session(stated)
-        lines.append("  simp only [work, List.map_cons, List.map_nil, List.sum_cons, List.sum_nil]")
+        lines.append(f"  simp only [{self._sums()}]")
         return "\n".join([*lines, "  omega"])
 
     def _fact(self, stated: Stated, fact: Fact) -> str:
@@ -162,7 +175,7 @@ class Theorems:
         if unfolded := [name for name in ("ceilDiv", "truth") if name in stated.proposition]:
             lines.append(f"  simp only [{', '.join(unfolded)}]")
         products = any("ticks" in fact.statement for fact in facts)
-        lines.append("  grind" if products else "  first | omega | trivial | simp")
+        lines.append("  grind" if products else "  first | omega | trivial | simp | (simp; omega)")
         self.theorems.append("\n".join(lines))
 
     def _with_draws(self, text: str, witness: Witness) -> str:
@@ -198,7 +211,11 @@ class Theorems:
         i = witness.iteration
         words = f"`{stated.claim.name}` is {'false' if refutes else 'true'}: after {witness.steps} steps, at "
         words += f"{witness.stops[-1][1].now}"
-        words += f", with demand {i.demand} and tokens {i.tokens}." if i is not None else ", the end."
+        words += (
+            f", with demand {i.demand} and tokens {i.tokens}."
+            if i is not None
+            else f", the end, of a run until {witness.stop}."
+        )
         if self.any_times:
             program = program.replace(" ticks)", f" {FINE})")
         lines = [

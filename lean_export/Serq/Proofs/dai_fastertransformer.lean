@@ -64,6 +64,6 @@ protected theorem token_rate : Claims.dai_fastertransformer.token_rate := by
   generalize iteration _ s = i at *
   show i.served * 4675 ≤ 128 * i.now
   replace h0 : i.served * 4675 ≤ 128 * i.now := h0
-  first | omega | trivial | simp
+  first | omega | trivial | simp | (simp; omega)
 
 end Serq.Proofs.dai_fastertransformer

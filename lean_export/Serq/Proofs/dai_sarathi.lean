@@ -52,7 +52,7 @@ protected theorem work_conserving : Claims.dai_sarathi.work_conserving := by
   show i.demand < 128 ∨ i.tokens = 128
   replace h0 : i.tokens ≤ 128 := h0
   replace h1 : i.tokens = 128 ∨ i.tokens = i.demand := h1
-  first | omega | trivial | simp
+  first | omega | trivial | simp | (simp; omega)
 
 theorem Facts.token_rate_4675_128 :
     EveryIteration Claims.dai_sarathi.program Claims.dai_sarathi.workload fun i => i.served * 4675 ≤
@@ -71,7 +71,7 @@ protected theorem token_rate : Claims.dai_sarathi.token_rate := by
   generalize iteration _ s = i at *
   show i.served * 4675 ≤ 128 * i.now
   replace h0 : i.served * 4675 ≤ 128 * i.now := h0
-  first | omega | trivial | simp
+  first | omega | trivial | simp | (simp; omega)
 
 theorem Facts.backlog :
     EveryIteration Claims.dai_sarathi.program Claims.dai_sarathi.workload fun i => i.arrived *
@@ -100,6 +100,6 @@ protected theorem bounded : Claims.dai_sarathi.bounded := by
   generalize iteration _ s = i at *
   show i.arrived * 1280 ≤ i.served + 165120
   replace h0 : i.arrived * 59840000 ≤ i.served * 46750 + 7665455970 := h0
-  first | omega | trivial | simp
+  first | omega | trivial | simp | (simp; omega)
 
 end Serq.Proofs.dai_sarathi
