@@ -110,7 +110,7 @@ def _whatever(law: str) -> Support:
     """What is true of a law with any parameters."""
     if law in ("uniform", "det", "table", "empirical"):
         return EVERYTHING
-    return Support(Fraction(0), math.inf)
+    return Support(Fraction(law == "geometric"), Fraction(1) if law == "bernoulli" else math.inf)
 
 
 def whole_values(law: str, s: Support) -> Whole | None:
