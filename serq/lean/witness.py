@@ -127,13 +127,15 @@ class Walks:
 class Search:
     """A search for a witness, and how far it went.
 
-    worlds: runs that were followed. cut: whether one of them, or their number, met a limit.
+    worlds: runs that were followed. until: the latest state of one, on the program's clock. cut: whether
+    one of them, or their number, met a limit.
     """
 
     walks: Walks
     stated: Stated
     looked: int = 0
     worlds: int = 0
+    until: float = 0.0
     cut: bool = False
 
     @property
@@ -147,7 +149,7 @@ class Search:
             return "no run was looked at: none is known with its times, draws and `given`"
         runs = f"{self.worlds} run{'s' * (self.worlds != 1)}"
         limit = "to the limit of the search" if self.cut else "to their ends"
-        return f"no witness in {self.looked} states of {runs}, followed {limit}"
+        return f"no witness in {self.looked} states of {runs} up to {self.until:.17g}, followed {limit}"
 
     def iteration(self, wanted: bool) -> Witness | None:
         """An iteration at which the claim is `wanted`, the first of the first run that has one."""
@@ -182,6 +184,7 @@ class Search:
                 return None
             states.append(s)
             self.looked += 1
+            self.until = max(self.until, s.now / self.walks.unit)
             found = iteration is not None and self._is(iteration, wanted)
             if iteration is not None and found and self._lasts(world, len(states), wanted):
                 # Sessions that come later change nothing of this.
@@ -225,6 +228,7 @@ class Search:
         states = [s for s, _ in islice(self.walks.along(world), MOST_TO_END)]
         self.looked += len(states)
         last = states[-1]
+        self.until = max(self.until, last.now / unit)
         if last.arrived < world.count or last.runs or last.waiting or not self._allows(world, world.count):
             return None
         counts = {name: k * world.count for name, k in end_factors(f.path).items()}
