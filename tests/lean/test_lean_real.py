@@ -75,7 +75,7 @@ def test_a_model_that_is_broken_is_found_out(tmp_path: Path) -> None:
     swapped = model.replace("[if r.decoding then 0 else 1]", "[if r.decoding then 1 else 0]")
     assert swapped != model
     (tmp_path / "Serq" / "Model.lean").write_text(swapped, encoding="utf-8")
-    code, said = broken.verdicts({"Random": random_file(range(17, 18))})
+    code, said = broken.verdicts({"Random": random_file(range(17, 18), rows=12)})
     assert code == 1
     assert re.search(r"Random\.lean:\d+:\d+: error", said) and "Serq/Schemes.lean: ok" in said
 
