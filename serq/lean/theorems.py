@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 
 from serq.lean import facts as about
@@ -271,9 +272,9 @@ def same_work(f: Fragment, stated: Stated) -> int | None:
         return None
     total, facts = found
     most, least = greatest(total, facts), greatest(total.times(-1), facts)
-    if most is None or least is None or most != -least or most.denominator != 1:
+    if most is None or least is None or math.floor(most) != -math.floor(least):
         return None
-    return int(most)
+    return math.floor(most)
 
 
 def _total(f: Fragment, stated: Stated) -> tuple[Linear, list[Formula]] | None:
