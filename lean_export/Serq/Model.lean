@@ -447,7 +447,7 @@ def EveryIteration (p : Program) (workload : Sessions → Prop) (claim : Iterati
 
 /-- What a claim at the end reads. -/
 structure Ending where
-  /-- When the last session ended, in ticks. -/
+  /-- When the run stops, in ticks: as the last session ends, or later. -/
   now : Int
   /-- Sessions that came and ended. -/
   sessions : Int
@@ -455,7 +455,7 @@ structure Ending where
   served : Int
 deriving DecidableEq
 
-def ending (s : State) : Ending := ⟨s.now, s.arrived, s.served⟩
+def ending (s : State) (stop : Nat) : Ending := ⟨stop, s.arrived, s.served⟩
 
 /-- Everybody has come and ended. -/
 def State.Ended (w : Sessions) (s : State) : Prop :=
@@ -464,9 +464,10 @@ def State.Ended (w : Sessions) (s : State) : Prop :=
 instance (w : Sessions) (s : State) : Decidable (s.Ended w) :=
   inferInstanceAs (Decidable (_ ∧ _ ∧ _))
 
-/-- `claim` is true at the end of every run of the program that ends, with sessions of this kind. -/
+/-- `claim` is true whenever a run of the program stops with no session left, with sessions of this
+kind. -/
 def AtEnd (p : Program) (workload : Sessions → Prop) (claim : Ending → Prop) : Prop :=
-  ∀ w, workload w → ∀ s, Reachable p w s → s.Ended w → claim (ending s)
+  ∀ w, workload w → ∀ s, Reachable p w s → s.Ended w → ∀ stop, s.now ≤ stop → claim (ending s stop)
 
 /-- `claim` is true at the start of some iteration, in some run of the program with sessions of
 this kind. -/

@@ -657,7 +657,7 @@ theorem backlog {V gap E K : Nat} (hp : p.Proper) (hl : Lengths (some V) workloa
 theorem totals {V : Nat} (hp : p.Proper) (hl : Lengths most workload)
     (hv : ∀ w, workload w → ∀ k, work (w.phases k) = V) :
     AtEnd p workload fun e => e.served = e.sessions * V := by
-  intro w hw s hr ⟨_, hruns, hwaiting⟩
+  intro w hw s hr ⟨_, hruns, hwaiting⟩ _ _
   have sound := hr.sound hp (hl w hw)
   have h1 := sound.holds.total
   have h2 := sound.served
@@ -671,33 +671,38 @@ theorem totals {V : Nat} (hp : p.Proper) (hl : Lengths most workload)
 
 /-- Numbers are not negative at the end. -/
 theorem end_counters : AtEnd p workload fun e => 0 ≤ e.sessions ∧ 0 ≤ e.now ∧ 0 ≤ e.served :=
-  fun _ _ _ _ _ => ⟨Int.natCast_nonneg _, Int.natCast_nonneg _, Int.natCast_nonneg _⟩
+  fun _ _ _ _ _ _ _ => ⟨Int.natCast_nonneg _, Int.natCast_nonneg _, Int.natCast_nonneg _⟩
 
 /-- `token_rate`, at the end. -/
 theorem end_rate {P Q : Nat} (hp : p.Proper) (hl : Lengths most workload) (ho : Ordered workload)
     (hc : ∀ b, Possible p b → b.tokens * P ≤ Q * p.execute b) :
-    AtEnd p workload fun e => e.served * P ≤ Q * e.now :=
-  fun w hw _ hr _ => hr.rate hp (hl w hw) (ho w hw) hc
+    AtEnd p workload fun e => e.served * P ≤ Q * e.now := by
+  intro w hw s hr _ stop ht
+  have h1 := hr.rate hp (hl w hw) (ho w hw) hc
+  have h2 : (Q : Int) * s.now ≤ Q * stop :=
+    Int.mul_le_mul_of_nonneg_left (Int.ofNat_le.mpr ht) (Int.natCast_nonneg Q)
+  exact Int.le_trans h1 h2
 
 /-- `arrivals`, at the end. -/
 theorem end_arrivals {gap : Nat} (hw : ∀ w, workload w → Renewal gap w) (ho : Ordered workload) :
     AtEnd p workload fun e => e.sessions * gap ≤ e.now := by
-  intro w hww s hr _
-  have := Int.ofNat_le.mpr (hr.punctual (hw w hww) (ho w hww))
+  intro w hww s hr _ stop ht
+  have := Int.ofNat_le.mpr (Nat.le_trans (hr.punctual (hw w hww) (ho w hww)) ht)
   rw [Int.natCast_mul] at this
   exact this
 
 /-- `all_arrived`, at the end. -/
 theorem end_count {count : Nat} (hw : ∀ w, workload w → AtOnce count w) :
     AtEnd p workload fun e => e.sessions = count := by
-  intro w hww s _ ⟨h, _⟩
+  intro w hww s _ ⟨h, _⟩ _ _
   show (s.arrived : Int) = count
   rw [h, (hw w hww).1]
 
 /-- What is wrong at one end is not true at every one. -/
 theorem end_refutes {w : Sessions} {claim : Ending → Prop} (hw : workload w) {s : State}
-    (hr : Reachable p w s) (he : s.Ended w) (hc : ¬ claim (ending s)) : ¬ AtEnd p workload claim :=
-  fun h => hc (h w hw s hr he)
+    (hr : Reachable p w s) {stop : Nat} (he : s.Ended w) (ht : s.now ≤ stop)
+    (hc : ¬ claim (ending s stop)) : ¬ AtEnd p workload claim :=
+  fun h => hc (h w hw s hr he stop ht)
 
 /-! ## Witnesses
 

@@ -26,7 +26,7 @@ CODES: dict[str, Code] = {
         title="{what} is not a whole number that a statement can give",
         help="give it {wanted}",
         why="The Lean model counts tokens and sessions in whole numbers: constants, or for the lengths of "
-        "runs also draws, which stand for any natural number.",
+        "runs also draws, which stand for any whole number in their range.",
         example=STATE,
     ),
     "SQ0804": Code(

@@ -163,8 +163,8 @@ CODES: dict[str, Code] = {
     "SQ0930": Code(
         title="cannot write {path}: {reason}",
         help="choose a place that exists, may be written to and has room",
-        why="The reason is what the operating system said. Output is written to a temporary file first, so "
-        "that no half of it is left.",
+        why="The reason is what the operating system said, or that the place is taken. Output is "
+        "written to a temporary file first, so that no half of it is left.",
         example="serq emit-lean example.sq -o lean/Example.lean",
     ),
     # ------------------------------------------------------------ programs as JSON

@@ -76,7 +76,7 @@ def range_of(e: Expr, readings: Mapping[str, Range]) -> Range:
             return max(low, -high, Fraction(0)), max(-low, high)
         case Func(function=function):
             ((low, high),) = inner
-            return _rounded(function, low), _rounded(function, high)
+            return rounded(function, low), rounded(function, high)
         case Conditional():
             outcomes = inner[1:]
             return min(low for low, _ in outcomes), max(high for _, high in outcomes)
@@ -86,7 +86,8 @@ def range_of(e: Expr, readings: Mapping[str, Range]) -> Range:
         raise InternalError(f"no range for {spelling(e)}") from None
 
 
-def _rounded(function: str, x: Bound) -> Bound:
+def rounded(function: str, x: Bound) -> Bound:
+    """`floor` or `ceil` of an end of a range."""
     if math.isinf(x):
         return x
     return Fraction(math.ceil(x) if function == "ceil" else math.floor(x))

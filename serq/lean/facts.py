@@ -115,7 +115,7 @@ def base_facts(f: Fragment, most: int | None) -> list[Fact]:
 
 def work_conservation(f: Fragment) -> Fact | None:
     """That a batch is full or serves everyone, if the schedule leaves nobody out."""
-    proof = _serves(f.schedule, [], [r.name for r in f.engine.registers])
+    proof = _serves(f.schedule, [], f.register_names)
     if proof is None:
         return None
     v = variable
@@ -128,7 +128,7 @@ def work_conservation(f: Fragment) -> Fact | None:
 
 def serves_proof(f: Fragment) -> str | None:
     """A term for `Serves`: that every run passes some `only` before the engine changes."""
-    return _serves(f.schedule, [], [r.name for r in f.engine.registers])
+    return _serves(f.schedule, [], f.register_names)
 
 
 _EVERYONE = "(by intros; simp)"
@@ -250,7 +250,7 @@ def costs_of(f: Fragment) -> Costs:
     """What is known of the durations of this program."""
     v = variable
     names = ["batch.tokens", "batch.prefilled", "batch.decoding", "running.count", "waiting.count"]
-    names += [r.name for r in f.engine.registers]
+    names += f.register_names
     translator = Translator({name: v(name) for name in names})
     try:
         duration: Linear | None = translator.number(f.execute.expr).times(f.ticks)
@@ -272,8 +272,12 @@ def _reads(e: Expr) -> bool:
     return type(e).__name__ in ("Var", "RegisterRead")
 
 
-def end_facts(f: Fragment, costs: Costs, rates: Sequence[Fraction | None]) -> list[Fact]:
-    """What holds when everybody has ended. rates: as `token_rate` takes them, of the sessions' tokens."""
+def end_facts(f: Fragment, costs: Costs, rates: Sequence[Fraction | None], work: int | None) -> list[Fact]:
+    """What holds when everybody has ended.
+
+    rates: as `token_rate` takes them, of the sessions' tokens. work: tokens of every session, if they
+    are the same.
+    """
     v, end = variable, "AtEnd"
     facts = [
         Fact("end_counters", "counters", "0 ≤ e.sessions ∧ 0 ≤ e.now ∧ 0 ≤ e.served",
@@ -293,10 +297,8 @@ def end_facts(f: Fragment, costs: Costs, rates: Sequence[Fraction | None]) -> li
                      "_root_.Serq.end_count (fun _ h => h.1)",
                      equal(v("sessions"), number(f.arrivals.amount)), end)
             )  # fmt: skip
-    phases = f.path.constant
-    if phases is None:
+    if work is None:
         return facts
-    work = sum(n for _, n in phases)
     # Where a unit of the clock is left open the rate has another form.
     for claimed in rates if f.arrivals.kind != "any" else ():
         rate = token_rate(f, costs, claimed / work if claimed is not None and work else None)
@@ -358,14 +360,16 @@ def about_batches(f: Fragment, goal: str, way: str, full: bool = False) -> str:
     return "\n".join(lines)
 
 
-def backlog(f: Fragment, costs: Costs) -> Fact | None:
-    """That the backlog is bounded, at or below capacity, with a greedy schedule and equal sessions."""
-    phases = f.path.constant
-    if f.arrivals.kind != "renewal" or f.path.slot is not None or phases is None:
+def backlog(f: Fragment, costs: Costs, work: int | None) -> Fact | None:
+    """That the backlog is bounded, at or below capacity, with a greedy schedule and equal sessions.
+
+    work: tokens of every session, None if they differ.
+    """
+    if f.arrivals.kind != "renewal" or f.path.slot is not None or work is None:
         return None
     if work_conservation(f) is None:
         return None
-    work, gap = sum(n for _, n in phases), f.arrivals.amount
+    gap = f.arrivals.amount
     surplus = costs.surplus(work, gap)
     if surplus is None:
         return None

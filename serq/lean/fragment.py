@@ -17,12 +17,13 @@ from attrs import evolve, frozen
 
 from serq.diagnostics import Diagnostic, ProgramError, Sink
 from serq.ir.claim import AtEnd, Claim, EveryIteration, SomeIteration
-from serq.ir.expr import Attr, Binary, Conditional, Expr, Fold, Func, Num, Summary, Unary, walk
+from serq.ir.expr import Attr, Binary, Conditional, Draw, Expr, Fold, Func, Num, Summary, Unary, walk
 from serq.ir.program import Program
 from serq.ir.stage import Engine
 from serq.ir.workload import Batch, Closed, NoArrivals, Poisson, Renewal, Slotted, Stages, Timed
-from serq.lean.bounds import batch_ranges, range_of
-from serq.lean.schedule import Clause, ScheduleReader, Steps, registers_of
+from serq.lean.bounds import Range, batch_ranges, range_of
+from serq.lean.draws import possible_gaps
+from serq.lean.schedule import Clause, ScheduleReader, Steps, register_names, registers_of
 from serq.lean.sessions import Path, session_path
 from serq.lean.terms import (
     LARGEST,
@@ -34,6 +35,7 @@ from serq.lean.terms import (
     as_number,
     as_proposition,
     denominator,
+    is_binary,
     plus,
     product,
     scaled,
@@ -41,6 +43,9 @@ from serq.lean.terms import (
     whole,
 )
 from serq.source import Span
+
+MOST_REGISTERS = 64
+"""Registers of an array; each is written out."""
 
 QUANTIFIERS = {EveryIteration: "EveryIteration", SomeIteration: "SomeIteration", AtEnd: "AtEnd"}
 """The kinds of claim with a meaning, by their names in `Model.lean`."""
@@ -65,12 +70,15 @@ ITERATION: Mapping[str, Term] = {
 class Arrivals:
     """kind: "renewal" with a gap in ticks, "batch" with a number of sessions, or "any" times.
 
-    from_0: whether the first of those comes at time 0.
+    from_0: whether the first of those comes at time 0. gaps: between these two, in units of the clock,
+    every gap is possible; None where the program's own gaps are not known, and only what is true of any
+    times is known to be true of them.
     """
 
     kind: str
     amount: int = 0
     from_0: bool = False
+    gaps: Range | None = None
 
 
 @frozen
@@ -113,6 +121,11 @@ class Fragment:
     arrivals: Arrivals
     claims: tuple[Stated, ...]
     outside: tuple[Outside, ...]
+
+    @property
+    def register_names(self) -> list[str]:
+        """The registers by their number in the model."""
+        return register_names(self.engine)
 
 
 def stateable(program: Program) -> list[Diagnostic]:
@@ -210,29 +223,35 @@ class _Survey:
 
     def registers(self) -> tuple[int, ...]:
         """The registers as they begin, whole numbers."""
-        values = []
+        values: list[int] = []
         for r in self.engine.registers:
+            if (r.size or 1) > MOST_REGISTERS:
+                cure = f"state a program with no more than {MOST_REGISTERS} registers in an array"
+                self.complaints.say(
+                    "SQ0801", r.at or self.engine.at, what=f"an array of {r.size} registers", cure=cure
+                )
+                continue
             if r.initial != math.floor(r.initial) or abs(r.initial) > LARGEST:
                 self.complaints.say(
                     "SQ0803", r.at or self.engine.at, what=f"the register `{r.name}`",
                     wanted="a whole number",
                 )  # fmt: skip
                 continue
-            values.append(int(r.initial))
+            values += [int(r.initial)] * (r.size or 1)
         return tuple(values)
 
     def duration(self, budget: int) -> Constant | Number:
         """`execute`."""
         e = self.engine.execute
         readings = {**EXECUTE, **registers_of(self.engine, "batch")}
-        term = Reader("`execute`", readings, self.complaints).term(e, self.engine.at)
+        term = Reader("`execute`", readings, self.complaints, replayed=True).term(e, self.engine.at)
         if term is None:
             return ZERO
         unit = denominator(as_number(term))
-        if unit & (unit - 1):
+        if not is_binary(unit):
             # The clock of a run would be rounded, and what meets at one instant here might not there.
             self.complaints.say("SQ0804", e.at or self.engine.at, what=f"`execute` in parts of 1/{unit}")
-        names = [r.name for r in self.engine.registers]
+        names = register_names(self.engine)
         if any(range_of(e, ranges)[0] <= 0 for ranges in batch_ranges(budget, names)):
             self.complaints.say("SQ0807", e.at or self.engine.at)
         return as_number(term)
@@ -247,12 +266,13 @@ class _Survey:
             self._refuse("a trace", workload.trace.at, "give every session the same runs")
         match workload.arrival:
             case Renewal(gap=gap) as arrival:
-                term = Reader("`renewal`", {}, Sink()).term(gap, arrival.at)
-                if isinstance(term, Constant):
+                gap = gap.arguments[0] if isinstance(gap, Draw) and gap.law == "det" else gap
+                term = Reader("`renewal`", {}, Sink(), replayed=True).term(gap, arrival.at)
+                if isinstance(term, Constant) and is_binary(term.value.denominator):
                     return Arrivals("renewal"), term
-                return Arrivals("any"), ZERO
+                return Arrivals("any", gaps=possible_gaps(gap)), ZERO
             case Poisson():
-                return Arrivals("any", from_0=True), ZERO
+                return Arrivals("any", from_0=True, gaps=(Fraction(0), math.inf)), ZERO
             case Batch(count=count):
                 return Arrivals("batch", count), ZERO
             case NoArrivals():
@@ -316,7 +336,7 @@ class _Survey:
     def _given(self, e: Expr, claim: Claim, path: Path, reasons: Sink) -> Clause | None:
         known = substituted(e, path.at_init)
         where = f"`given` of claim `{claim.name}`"
-        term = Reader(where, path.readings(), reasons).term(known, e.at or claim.at)
+        term = Reader(where, path.readings(), reasons, replayed=True).term(known, e.at or claim.at)
         return None if term is None else Clause(known, as_proposition(term).text)
 
     def _refuse(self, what: str, at: Span | None, cure: str) -> None:

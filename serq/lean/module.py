@@ -8,7 +8,9 @@ from importlib.resources import files
 from pathlib import Path, PurePath
 
 from serq.diagnostics import InternalError, Sink
+from serq.ir.expr import Attr, walk
 from serq.ir.program import Program
+from serq.lean.draws import Variable
 from serq.lean.fragment import Arrivals, Fragment, Stated, read_fragment
 from serq.lean.names import doc_comment, fill_term, identifiers, lean_name
 from serq.lean.schedule import Clause, schedule_text
@@ -46,11 +48,11 @@ class Text:
         taken = {s.claim.name for s in fragment.claims}
         self.program = _free("program", taken)
         self.workload = _free("workload", taken)
-        self.restricted = {
-            s.claim.name: _free(f"workload_{s.claim.name}", taken)
-            for s in fragment.claims
-            if s.given is not None
-        }
+        self.restricted: dict[str, str] = {}
+        for s in fragment.claims:
+            if s.given is not None:
+                name = self.restricted[s.claim.name] = _free(f"workload_{s.claim.name}", taken)
+                taken.add(name)
 
     def statements(self) -> str:
         """A module that imports the model."""
@@ -139,11 +141,29 @@ class Text:
 
     def _sessions(self, given: Clause | None) -> str:
         path = self.fragment.path
-        names = " ".join(v.name for v in path.variables)
-        some = f"∃ {names} : Nat, " if names else ""
-        limits = [f"{v.name} ≤ {v.most} ∧ " for v in path.variables if v.most is not None]
-        restriction = f"({given.text}) ∧ " if given is not None else ""
-        return f"∀ k, {some}{''.join(limits)}{restriction}w.phases k = {phases_text(path)}"
+        limits = [f"{text} ∧ " for v in path.variables for _, text in v.limits]
+        every, restriction = "∀ k", ""
+        if given is not None and reads_serial(given):
+            # Sessions that do not come need not satisfy it.
+            every, restriction = "∀ k : Nat", f"(k < w.count → {given.text}) ∧ "
+        elif given is not None:
+            restriction = f"({given.text}) ∧ "
+        some = _quantified(path.variables)
+        return f"{every}, {some}{''.join(limits)}{restriction}w.phases k = {phases_text(path)}"
+
+
+def _quantified(variables: tuple[Variable, ...]) -> str:
+    """`∃`, for the draws of a session."""
+    if not variables:
+        return ""
+    if all(v.natural for v in variables):
+        return f"∃ {' '.join(v.name for v in variables)} : Nat, "
+    return f"∃ {' '.join(f'({v.name} : {v.type})' for v in variables)}, "
+
+
+def reads_serial(given: Clause) -> bool:
+    """Whether a claim's `given` tells sessions apart by their number."""
+    return any(isinstance(x, Attr) for x in walk(given.expr))
 
 
 def _fineness(any_times: bool) -> str:
@@ -240,8 +260,8 @@ def _heading(program: Program, fragment: Fragment, source: str) -> str:
         lines.append(f"Its inputs here: {given}.")
     if fragment.ticks != 1:
         lines.append(f"One unit of its clock is {fragment.ticks} ticks.")
-    for number, register in enumerate(fragment.engine.registers):
-        lines.append(f"Register {number} is `{register.name}`.")
+    for number, register in enumerate(fragment.register_names):
+        lines.append(f"Register {number} is `{register}`.")
     if fragment.path.slot is not None:
         lines.append(f"A slot is {fragment.path.slot.units} of the pool `{fragment.path.slot.pool}`.")
     return doc_comment("\n".join(lines), "/-!")

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from fractions import Fraction
 
 from attrs import frozen
 
 from serq.ir.claim import AtEnd, Claim, SomeIteration
-from serq.ir.expr import Binary, Expr, Var, walk
+from serq.ir.expr import Binary, Expr, Unary, walk
 from serq.ir.program import Program
 from serq.lean import facts as about
+from serq.lean.exact import COMPARE
 from serq.lean.facts import Fact
 from serq.lean.fragment import Fragment, Stated, end_factors, read_fragment
 from serq.lean.linear import Formula, Linear, NotLinear, Translator, follows, negation, variable
 from serq.lean.module import MODULES, Text, module_stem
 from serq.lean.names import doc_comment
-from serq.lean.theorems import Theorems, most_tokens
-from serq.lean.witness import Witness, find_ending, find_witness
+from serq.lean.theorems import Theorems, most_tokens, same_work
+from serq.lean.witness import Search, Walks, Witness, reads_clock
 from serq.source import Span
 
 
@@ -93,6 +95,7 @@ class _Prover:
         self.fragment = fragment
         self.costs = about.costs_of(fragment)
         self.theorems = Theorems(fragment, text)
+        self.walks = Walks(fragment)
 
     # ------------------------------------------------------------ one claim
 
@@ -104,18 +107,16 @@ class _Prover:
             self.theorems.by_facts(stated, found, never=some)
             by = tuple(dict.fromkeys(fact.scheme for fact in found)) or ("arithmetic",)
             return Verdict(stated.claim, "refuted" if some else "proved", by)
-        if isinstance(stated.claim, AtEnd):
-            witness = find_ending(self.fragment, stated)
-        else:
-            witness = find_witness(self.fragment, stated, wanted=some)
+        search = Search(self.walks, stated)
+        witness = search.ending() if isinstance(stated.claim, AtEnd) else search.iteration(wanted=some)
         if witness is not None:
             self.theorems.by_witness(stated, witness, refutes=not some)
             return Verdict(stated.claim, "proved" if some else "refuted", ("witness",), witness=witness)
-        return Verdict(stated.claim, "stated", why="no scheme covers it, and no witness was found")
+        return Verdict(stated.claim, "stated", why=f"no scheme covers it, and {search.extent}")
 
     def _by_schemes(self, stated: Stated, never: bool) -> list[Fact] | None:
         """The facts from which the claim follows, no more than it needs; None if it does not."""
-        if self.fragment.arrivals.kind == "any" and _reads_clock(stated.claim.value):
+        if self.fragment.arrivals.kind == "any" and not self._is_scaleless(stated.claim.value):
             return None if never else self._of_the_clock(stated)
         translator = Translator(self._variables())
         try:
@@ -137,6 +138,20 @@ class _Prover:
             if enough(fewer):
                 chosen = fewer
         return chosen
+
+    def _is_scaleless(self, claim: Expr) -> bool:
+        """Whether a claim compares the clock with 0 only, so that it does not matter what its unit is."""
+        translator = Translator(self._variables())
+        for e in _with_clock(claim):
+            if not isinstance(e, Binary) or e.operator not in COMPARE:
+                return False
+            try:
+                difference = translator.number(e.left) - translator.number(e.right)
+            except NotLinear:
+                return False
+            if set(difference.factors) - {"now"} or difference.constant or translator.side:
+                return False
+        return True
 
     def _of_the_clock(self, stated: Stated) -> list[Fact] | None:
         """The token rate, for a claim that is nothing else, where a unit of the clock is left open."""
@@ -165,10 +180,10 @@ class _Prover:
         f = self.fragment
         if isinstance(stated.claim, AtEnd):
             sessions = _rates(stated.claim.value, self._variables(), "sessions")
-            return about.end_facts(f, self.costs, (*sessions, None))
+            return about.end_facts(f, self.costs, (*sessions, None), same_work(f, stated))
         rates = (*_rates(stated.claim.value, self._variables()), None)
         found = [
-            about.backlog(f, self.costs),
+            about.backlog(f, self.costs, same_work(f, stated)),
             *reversed(about.base_facts(f, most_tokens(f, stated))),
             *(about.token_rate(f, self.costs, claimed) for claimed in rates),
             about.work_conservation(f),
@@ -184,7 +199,7 @@ class _Prover:
         readings[f"queue({f.engine.name})"] = residents
         readings[f"busy({f.engine.name})"] = Linear()
         readings.update({name: v("sessions").times(k) for name, k in end_factors(f.path).items()})
-        readings.update({r.name: v(f"register {r.name}") for r in f.engine.registers})
+        readings.update({name: v(f"register {name}") for name in f.register_names})
         slot = f.path.slot
         if slot is not None:
             readings[f"holders({slot.pool})"] = residents
@@ -194,8 +209,16 @@ class _Prover:
         return readings
 
 
-def _reads_clock(claim: Expr) -> bool:
-    return any(isinstance(x, Var) and x.name == "now" for x in walk(claim))
+def _with_clock(claim: Expr) -> Iterator[Expr]:
+    """The smallest tests in a claim that read the clock."""
+    match claim:
+        case Unary(operator="!", operand=operand):
+            yield from _with_clock(operand)
+        case Binary(operator="&&" | "||", left=left, right=right):
+            yield from _with_clock(left)
+            yield from _with_clock(right)
+        case _ if reads_clock(claim):
+            yield claim
 
 
 def _rates(claim: Expr, readings: dict[str, Linear], what: str = "served") -> list[Fraction]:

@@ -10,7 +10,7 @@ from attrs import frozen
 
 from serq.diagnostics import Sink
 from serq.ir import schedule as ir
-from serq.ir.expr import Binary, Expr, Num, Var
+from serq.ir.expr import Binary, Expr, Num, RegisterRead, Var
 from serq.ir.stage import Engine
 from serq.lean.terms import (
     ZERO,
@@ -23,6 +23,7 @@ from serq.lean.terms import (
     as_proposition,
     denominator,
     scaled,
+    spelling,
 )
 from serq.source import Span
 
@@ -114,9 +115,17 @@ PLAN: Mapping[str, Term] = {
 """What `branch`, `while` and `set` read."""
 
 
+def register_names(engine: Engine) -> list[str]:
+    """The registers by their number in the model; each of an array is one of its own."""
+    names = []
+    for r in engine.registers:
+        names += [r.name] if r.size is None else [f"{r.name}[{k}]" for k in range(r.size)]
+    return names
+
+
 def registers_of(engine: Engine, variable: str) -> dict[str, Term]:
     """The registers as a schedule, `execute` or a claim reads them, of `variable`."""
-    return {r.name: Number(f"{variable}.register {k}", 90) for k, r in enumerate(engine.registers)}
+    return {name: Number(f"{variable}.register {k}", 90) for k, name in enumerate(register_names(engine))}
 
 
 @frozen
@@ -197,14 +206,19 @@ class ScheduleReader:
         readings = {**ONLY, **registers_of(self.engine, "v")}
         keys = []
         for key in s.keys if s.order == "by" else ():
-            term = Reader("a key of `by`", readings, self.complaints).term(key, s.at)
+            term = Reader("a key of `by`", readings, self.complaints, replayed=True).term(key, s.at)
             if term is not None:
                 value = as_number(term)
                 keys.append(Clause(key, scaled(value, denominator(value))[0]))
         return tuple(keys)
 
     def _assign(self, s: ir.SetRegister, after: Steps) -> Steps:
-        index = [r.name for r in self.engine.registers].index(s.register)
+        target = spelling(RegisterRead(self.engine.name, s.register, s.index))
+        names = register_names(self.engine)
+        if target not in names:
+            cure = "set each by its number, in a `branch`"
+            self._refuse(f"`set {s.register}[…]` with an index that varies", s.at, cure)
+            return after
         term = self._plan("`set`", s.value, s.at)
         value = ZERO if term is None else as_number(term)
         if denominator(value) != 1:
@@ -212,7 +226,7 @@ class ScheduleReader:
                 "SQ0803", s.value.at or s.at, what=f"the register `{s.register}`",
                 wanted="a whole number, with floor or ceil",
             )  # fmt: skip
-        return Assign(index, Clause(s.value, scaled(value, denominator(value))[0]), after)
+        return Assign(names.index(target), Clause(s.value, scaled(value, denominator(value))[0]), after)
 
     def _exclusive(self, s: ir.ExclusivePrefill, after: Steps) -> Steps:
         if self.slots:
@@ -223,10 +237,10 @@ class ScheduleReader:
 
     def _plan(self, where: str, e: Expr, at: Span | None) -> Term | None:
         readings = {**PLAN, **registers_of(self.engine, "v")}
-        return Reader(where, readings, self.complaints).term(e, at)
+        return Reader(where, readings, self.complaints, replayed=True).term(e, at)
 
     def _clause(self, where: str, readings: Mapping[str, Term], e: Expr, at: Span | None) -> Clause | None:
-        term = Reader(where, readings, self.complaints).term(e, at)
+        term = Reader(where, readings, self.complaints, replayed=True).term(e, at)
         text = as_proposition(term or ZERO).text
         return None if text == "True" else Clause(Num(0) if text == "False" else e, text)
 

@@ -1,7 +1,7 @@
 """What a session runs: runs in a row, of lengths that are known or drawn, under one slot or none.
 
-A length is an expression over `serial` and over *draws*, variables that stand for any natural number:
-what a law may give and what it may not. A claim's `given` says which of them count.
+A length is an expression over `serial` and over *draws*, variables that stand for any whole number in
+the range of their law. A claim's `given` says which of them count.
 """
 
 from __future__ import annotations
@@ -51,7 +51,8 @@ from serq.ir.server import (
     blocks_of,
 )
 from serq.ir.workload import NoArrivals, Workload
-from serq.lean.linear import Formula, Linear, NotLinear, Translator, at_most, follows, number, variable
+from serq.lean.draws import Support, Variable, Whole, lengths_of, rounded_values, support, whole_values
+from serq.lean.linear import Formula, Linear, at_most, follows, number
 from serq.lean.terms import LARGEST, Constant, Number, Reader, Term, as_number, denominator, whole
 from serq.source import Span
 
@@ -62,15 +63,6 @@ REFUSED: dict[type[Statement], str] = {
 """Statements without a meaning in `Model.lean`, with the words that open them."""
 
 _CURE = "what can be stated is `run`, `set` and `observe` in a row, all runs under one slot or none"
-
-
-@frozen
-class Variable:
-    """A draw: any natural number, up to `most` if it is given. law: as the program writes it."""
-
-    name: str
-    law: str
-    most: int | None = None
 
 
 @frozen
@@ -123,23 +115,6 @@ class Path:
         for length in lengths[0]:
             total = total + length
         return total, lengths[1]
-
-
-def lengths_of(
-    expressions: list[Expr], variables: tuple[Variable, ...]
-) -> tuple[list[Linear], list[Formula]] | None:
-    """Expressions over draws as sums, with what is true of them; None if they are not linear."""
-    translator = Translator({"serial": variable("serial"), **{v.name: variable(v.name) for v in variables}})
-    facts = [at_most(number(0), variable("serial"))]
-    for v in variables:
-        facts.append(at_most(number(0), variable(v.name)))
-        if v.most is not None:
-            facts.append(at_most(variable(v.name), number(v.most)))
-    try:
-        values = [translator.number(e) for e in expressions]
-    except NotLinear:
-        return None
-    return values, [*facts, *translator.side]
 
 
 def session_path(program: Program, engine: str, complaints: Sink) -> Path:
@@ -229,7 +204,7 @@ class _Walker:
         drawn = len(self.variables)
         with suppress(_Unknown):
             known = self._known(e)
-            term = Reader("a length", self._readings(), Sink()).term(known)
+            term = Reader("a length", self._readings(), Sink(), replayed=True).term(known)
             if isinstance(term, Constant):
                 return Num(float(term.value)), ()
             if term is not None:
@@ -238,7 +213,7 @@ class _Walker:
         read = {x.name for x in walk(e) if isinstance(x, Attr)}
         notes = [Note(f"`{name}` is set here", at) for name, at in self.unknown.items() if name in read]
         if any(isinstance(x, Draw) for x in walk(e)):
-            notes.append(Note("a draw of this law is a natural number only inside `floor` or `ceil`"))
+            notes.append(Note("a draw of this law is a whole number only inside `floor` or `ceil`"))
         return None, tuple(notes)
 
     def _readings(self) -> dict[str, Term]:
@@ -250,12 +225,15 @@ class _Walker:
                 return e
             case Attr(name=name) if name in self.values:
                 return self.values[name]
-            case Func(function="floor" | "ceil" as function, arguments=(Draw(law=law),)):
-                return self._drawn(f"{function}(~{law})")
-            case Draw(law="bernoulli"):
-                return self._drawn("~bernoulli", most=1)
-            case Draw(law="poisson" | "binomial" | "geometric" as law):
-                return self._drawn(f"~{law}")
+            case Draw(law="det", arguments=(x,)):
+                return self._known(x)
+            case Func(function="floor" | "ceil" as function, arguments=(Draw(law=law) as drawn,)) if (
+                law != "det"
+            ):
+                values = rounded_values(function, law, self._support(drawn))
+                return self._drawn(f"{function}(~{law})", values)
+            case Draw(law=law) if (whole := whole_values(law, self._support(e))) is not None:
+                return self._drawn(f"~{law}", whole)
             case Func(arguments=arguments):
                 return evolve(e, arguments=tuple(self._known(x) for x in arguments))
             case Fold(terms=terms):
@@ -270,10 +248,17 @@ class _Walker:
                 )
         raise _Unknown
 
-    def _drawn(self, law: str, most: int | None = None) -> Expr:
-        v = Variable(f"x{len(self.variables)}", law, most)
+    def _drawn(self, law: str, values: Whole) -> Expr:
+        v = Variable(f"x{len(self.variables)}", law, values)
         self.variables.append(v)
         return Local(v.name)
+
+    def _support(self, e: Draw) -> Support:
+        parameters: list[float | None] = []
+        for x in e.arguments:
+            known = self.values.get(x.name) if isinstance(x, Attr) else x
+            parameters.append(known.value if isinstance(known, Num) else None)
+        return support(e.law, parameters)
 
     # ------------------------------------------------------------ runs
 

@@ -101,11 +101,13 @@ class _Forming:
 class Stepper:
     """Goes from state to state of one program."""
 
-    def __init__(self, fragment: Fragment) -> None:
+    def __init__(self, fragment: Fragment, fineness: int = 1) -> None:
+        """fineness: states count time in so many parts of a tick."""
         self.fragment = fragment
+        self.fineness = fineness
         slot = fragment.path.slot
         self.slots = None if slot is None else slot.count
-        self.names = [r.name for r in fragment.engine.registers]
+        self.names = fragment.register_names
 
     # ------------------------------------------------------------ a run of the program
 
@@ -147,7 +149,7 @@ class Stepper:
             "running.count": len(f.runs), "waiting.count": len(f.waiting),
             **self._registers(f.registers),
         }  # fmt: skip
-        return int(evaluate(self.fragment.execute.expr, readings) * self.fragment.ticks)
+        return int(evaluate(self.fragment.execute.expr, readings) * self.fragment.ticks * self.fineness)
 
     def _after(self, w: Sessions, s: State, f: _Forming, stop: int) -> State:
         during = _up_to(w, stop - 1, s.arrived)

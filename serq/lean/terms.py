@@ -48,7 +48,7 @@ MOST_LEVELS = 60
 """Operators inside each other. One may cost three levels in Lean, whose elaborator allows some 200."""
 
 LARGEST = 2**53
-"""Every whole number up to this is a double."""
+"""Every whole number below this is a double, and is read as the one that was written."""
 
 
 @frozen
@@ -89,6 +89,8 @@ class Proposition:
 
 Term: TypeAlias = Union[Constant, Number, Proposition]
 
+_TRUTH = ("True", "False")
+
 COMPARISONS = {"<": "<", "<=": "≤", ">": ">", ">=": "≥", "==": "=", "!=": "≠"}
 _SYMMETRIC = ("==", "!=")
 
@@ -98,12 +100,15 @@ class Reader:
     """Translates the expressions that stand at one place.
 
     where: how messages name the place. readings: what can be read there, by its spelling in the
-    program. complaints: reasons against the expression (SQ0802 to SQ0806, SQ0809) go here.
+    program. complaints: reasons against the expression (SQ0802 to SQ0806, SQ0809) go here. replayed:
+    whether a run goes on with the value that it computes in doubles; then no operand may be a quotient
+    that a double rounds, for `ceil(n * (1 / 49))` may be another number there.
     """
 
     where: str
     readings: Mapping[str, Term]
     complaints: Sink
+    replayed: bool = False
 
     def term(self, e: Expr, at: Span | None = None) -> Term | None:
         """`e` in Lean, or None when a complaint says why not. at: the place of what holds `e`."""
@@ -144,6 +149,11 @@ class Reader:
     def _operation(
         self, e: Func | Fold | Unary | Binary | Conditional, terms: list[Term], at: Span | None
     ) -> Term | None:
+        sign = _arithmetic(e) if self.replayed else ""
+        if sign and not all(is_binary(denominator(as_number(x))) for x in terms):
+            # One quotient is rounded once, and its `floor`, its `ceil` and comparisons are right.
+            self.complaints.say("SQ0804", at, what=f"an operand of `{sign}` that is a quotient")
+            return None
         match e:
             case Func(function="floor" | "ceil" as function) if clocks(as_number(terms[0])):
                 what = f"{function} of the clock of sessions that come at any times"
@@ -187,11 +197,26 @@ class Reader:
         return None
 
 
+def _arithmetic(e: Expr) -> str:
+    """The sign of a sum, a difference, a product or a quotient; "" for what rounds nothing."""
+    match e:
+        case Binary(operator="+" | "-" | "*" | "/" as sign):
+            return sign
+        case Fold(kind="sum"):
+            return "sum"
+    return ""
+
+
 def constant(value: float) -> Constant | None:
     """A double as the number it was written as, or None when it only approximates that number."""
-    if not math.isfinite(value) or abs(value) > LARGEST or Fraction(value) != Fraction(repr(value)):
+    if not math.isfinite(value) or abs(value) >= LARGEST or Fraction(value) != Fraction(repr(value)):
         return None
     return Constant(Fraction(value))
+
+
+def is_binary(denominator: int) -> bool:
+    """Whether a double can hold parts of one over `denominator`: whether that is a power of two."""
+    return denominator & (denominator - 1) == 0
 
 
 def whole(x: Term | None) -> int | None:
@@ -210,6 +235,8 @@ def spelling(e: Expr) -> str:
             return f"{function}({place.name}{index}{', …' if e.arguments else ''})"
         case Summary(function=function, observation=observation):
             return f"{function}({observation})"
+        case RegisterRead(name=name, index=index) if index is not None:
+            return f"{name}[{int(index.value) if isinstance(index, Num) else '…'}]"
         case Attr() | Var() | RegisterRead() | Local():
             return e.name
         case _:
@@ -366,6 +393,8 @@ def compared(sign: str, a: Term, b: Term) -> Proposition:
 
 def negated(a: Proposition) -> Proposition:
     """`!a`."""
+    if a.text in _TRUTH:
+        return Proposition("False" if a.text == "True" else "True", ATOM)
     if a.opposite:
         return Proposition(a.opposite, a.level, a.text)
     return Proposition(f"¬ {inside(a.text, a.level, ATOM)}", NOT)
@@ -373,11 +402,17 @@ def negated(a: Proposition) -> Proposition:
 
 def both(a: Proposition, b: Proposition) -> Proposition:
     """`a && b`."""
+    for x, y in ((a, b), (b, a)):
+        if x.text in _TRUTH:
+            return y if x.text == "True" else x
     return Proposition(f"{inside(a.text, a.level, AND + 1)} ∧ {inside(b.text, b.level, AND)}", AND)
 
 
 def either(a: Proposition, b: Proposition) -> Proposition:
     """`a || b`."""
+    for x, y in ((a, b), (b, a)):
+        if x.text in _TRUTH:
+            return x if x.text == "True" else y
     return Proposition(f"{inside(a.text, a.level, OR + 1)} ∨ {inside(b.text, b.level, OR)}", OR)
 
 

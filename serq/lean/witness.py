@@ -1,39 +1,67 @@
-"""Iterations that show something: found by walking through runs, confirmed by Lean's kernel."""
+"""Iterations that show something: found by walking through runs, confirmed by Lean's kernel.
+
+Every run here is one that the program can have: its own gaps, possible draws, sessions that satisfy
+`given`. Where sessions come at any times none of them comes as an iteration ends, which would have no
+probability.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
-from itertools import islice
+from itertools import chain, islice, product
+from itertools import count as count_from
+from typing import TypeAlias
 
-from attrs import frozen
+from attrs import define, frozen
 
-from serq.ir.expr import Attr, Expr, walk
+from serq.ir.expr import Expr, Num, Var, walk
 from serq.lean.exact import evaluate
 from serq.lean.fragment import Fragment, Stated, end_factors
+from serq.lean.module import reads_serial
 from serq.lean.steps import Iteration, Phases, Run, Sessions, State, Stepper
+from serq.lean.terms import LARGEST
 
 FEW_STEPS, MOST_STEPS = 60, 1500
 """Steps of one run that are looked at, first and then."""
 
-MOST_WORK = 4_000
-"""Runs at the engine, added up over the steps of one run: Lean has to go through them all."""
+MOST_WORK = 20_000
+"""Runs at the engine, added up over the steps of one run: Lean has to go through them all, some 50 in a
+second where it is not native."""
 
 MOST_STATES = 15_000
 """States that are looked at for one claim."""
 
-MOST_SESSIONS = 60
+MOST_KEPT = 60_000
+"""States that are kept for the next claim."""
+
+MOST_TO_END = 600
+"""States of a run that is followed to its end."""
+
+FINE = 256
+"""Parts of a tick where sessions come at any times. Gaps are odd numbers of them, so that no two of fewer
+sessions come in the same part: an iteration, which lasts whole ticks, never ends as a session comes."""
+
+MOST_SESSIONS = 400
+MOST_CHOICES = 500
+"""Ways to choose the draws of a claim with `given`."""
+
 CHUNK = 150
-"""Runs at the engine, and one for each step, between two states that are written out; with much more
-Lean's kernel runs out of stack."""
+"""Runs at the engine, and one for each step, between two states that are written out, as long as that are
+a few steps. Writing states takes Lean as long as the steps, and few steps at once no stack."""
+
+
+Step: TypeAlias = "tuple[State, Iteration | None]"
+"""A state, and the iteration that starts there, if one does."""
 
 
 @frozen
 class World:
     """One choice of what comes from outside.
 
-    start, gap: session `k` comes at `start + k * gap`. draws: values of the draws, the same for every
-    session.
+    start, gap: session `k` comes at `start + k * gap`, in ticks, or parts of one where they come at any
+    times. draws: values of the draws, the same for every session.
     """
 
     count: int
@@ -47,87 +75,211 @@ class Witness:
     """An iteration, and the way to it.
 
     now: when it starts, on the program's clock. stops: states on the way, each with the steps from the
-    one before; the iteration starts in the last. It is None for an end: nobody is left in the last.
+    one before; the iteration starts in the last. It is None for an end: nobody is left in the last, and
+    the run stops at `stop`, counted as the times of the states are.
     """
 
     world: World
     now: float
     stops: tuple[tuple[int, State], ...]
     iteration: Iteration | None
+    stop: int = 0
 
     @property
     def steps(self) -> int:
         return sum(k for k, _ in self.stops)
 
 
-def find_witness(f: Fragment, stated: Stated, wanted: bool) -> Witness | None:
-    """An iteration at which the claim is `wanted`, the first of the first run that has one."""
-    if stated.given is not None and any(isinstance(x, Attr) for x in walk(stated.given.expr)):
-        return None  # it tells sessions apart by their number
-    stepper = Stepper(f)
-    looked = 0
-    for limit in (FEW_STEPS, MOST_STEPS):
-        for world in _worlds(f, stated):
-            found, steps = _walk(f, stepper, world, stated.claim.value, wanted, limit)
-            looked += steps
-            if found is not None or looked > MOST_STATES:
-                return found
-    return None
+class Walks:
+    """Runs of a program, followed as far as somebody asked; the next claim finds the same states."""
+
+    def __init__(self, f: Fragment) -> None:
+        self.f = f
+        self.stepper = Stepper(f, fineness(f))
+        self.kept: dict[object, tuple[list[Step], Iterator[Step]]] = {}
+        self.count = 0
+
+    @property
+    def unit(self) -> int:
+        """What a unit of the clock is in the times of states."""
+        return self.f.ticks * self.stepper.fineness
+
+    def along(self, world: World) -> Iterator[Step]:
+        """The states of a run from its start, each with the iteration that starts there, if one does."""
+        key = (world.count, world.start, world.gap, *world.draws.values())
+        if key not in self.kept:
+            if self.count > MOST_KEPT:
+                self.kept.clear()
+                self.count = 0
+            self.kept[key] = [], self.stepper.states(sessions_of(self.f, world))
+        seen, more = self.kept[key]
+        for k in count_from():
+            if k == len(seen):
+                step = next(more, None)
+                if step is None:
+                    return
+                seen.append(step)
+                self.count += 1
+            yield seen[k]
 
 
-def find_ending(f: Fragment, stated: Stated) -> Witness | None:
-    """An end at which the claim is false."""
-    stepper = Stepper(f)
-    for world in _worlds(f, stated):
-        for count in [world.count] if f.arrivals.kind == "batch" else [1, 2, 0, 3, 5, 8]:
-            sessions = World(count, world.start, world.gap, world.draws)
-            states = [s for s, _ in islice(stepper.states(sessions_of(f, sessions)), 10 * FEW_STEPS)]
-            last = states[-1]
-            ended = last.arrived == count and not last.runs and not last.waiting
-            readings: dict[str, Fraction | int] = {"now": Fraction(last.now, f.ticks)}
-            readings.update({name: k * count for name, k in end_factors(f.path).items()})
-            if ended and not evaluate(stated.claim.value, readings):
-                return Witness(sessions, last.now / f.ticks, _stops(states), None)
-    return None
+@define
+class Search:
+    """A search for a witness, and how far it went.
+
+    worlds: runs that were followed. until: the latest state of one, on the program's clock. cut: whether
+    one of them, or their number, met a limit.
+    """
+
+    walks: Walks
+    stated: Stated
+    looked: int = 0
+    worlds: int = 0
+    until: float = 0.0
+    cut: bool = False
+
+    @property
+    def f(self) -> Fragment:
+        return self.walks.f
+
+    @property
+    def extent(self) -> str:
+        """How far it went, in words."""
+        if not self.worlds:
+            return "no run was looked at: none is known with its times, draws and `given`"
+        runs = f"{self.worlds} run{'s' * (self.worlds != 1)}"
+        limit = "to the limit of the search" if self.cut else "to their ends"
+        return f"no witness in {self.looked} states of {runs} up to {self.until:.17g}, followed {limit}"
+
+    def iteration(self, wanted: bool) -> Witness | None:
+        """An iteration at which the claim is `wanted`, the first of the first run that has one."""
+        for limit in (FEW_STEPS, MOST_STEPS):
+            self.worlds, self.cut = 0, False
+            for world in _worlds(self.f, self.stated):
+                found = self._walk(world, wanted, limit)
+                if found is not None:
+                    return found
+                if self.looked > MOST_STATES:
+                    self.cut = True
+                    return None
+        return None
+
+    def ending(self) -> Witness | None:
+        """An end at which the claim is false."""
+        batch = self.f.arrivals.kind == "batch"
+        for world in _worlds(self.f, self.stated):
+            for count in [world.count] if batch else [1, 2, 3, 5, 8] + [0] * (not self.f.arrivals.from_0):
+                found = self._end(World(count, world.start, world.gap, world.draws))
+                if found is not None:
+                    return found
+        self.cut = True  # there may be any number of sessions, and any time may pass
+        return None
+
+    def _walk(self, world: World, wanted: bool, limit: int) -> Witness | None:
+        """The witness of one run."""
+        work, states = 0, list[State]()
+        self.worlds += 1
+        for s, iteration in self.walks.along(world):
+            if not self._allows(world, s.arrived):
+                return None
+            states.append(s)
+            self.looked += 1
+            self.until = max(self.until, s.now / self.walks.unit)
+            found = iteration is not None and self._is(iteration, wanted)
+            if iteration is not None and found and self._lasts(world, len(states), wanted):
+                # Sessions that come later change nothing of this.
+                count = world.count if self.f.arrivals.kind == "batch" else s.arrived
+                sessions = World(count, world.start, world.gap, world.draws)
+                return Witness(sessions, iteration.now / self.walks.unit, _stops(states), iteration)
+            work += 1 + len(s.runs)
+            if len(states) > limit or work > MOST_WORK:
+                self.cut = True
+                return None
+        # Where sessions go on coming the walk ends because no more were asked for.
+        self.cut = self.cut or self.f.arrivals.kind != "batch"
+        return None
+
+    def _is(self, i: Iteration, wanted: bool) -> bool:
+        readings = claim_readings(self.f, i, self.walks.stepper.fineness)
+        return bool(evaluate(self.stated.claim.value, readings)) == wanted
+
+    def _allows(self, world: World, count: int) -> bool:
+        """Whether `count` sessions satisfy `given`; of those told apart by their draws all do."""
+        given = self.stated.given
+        if given is None or not reads_serial(given):
+            return True
+        return all(evaluate(given.expr, {**world.draws, "serial": k}) for k in range(count))
+
+    def _lasts(self, world: World, step: int, wanted: bool) -> bool:
+        """Whether the same is found when sessions come a little later, where times are free.
+
+        A time that has to be hit exactly has no probability.
+        """
+        if self.f.arrivals.kind != "any" or not reads_clock(self.stated.claim.value):
+            return True
+        start = world.start + 2 * (world.start > 0)
+        later = World(world.count, start, world.gap + 2, world.draws)
+        *_, (_, iteration) = islice(self.walks.along(later), step)
+        return iteration is not None and self._is(iteration, wanted)
+
+    def _end(self, world: World) -> Witness | None:
+        self.worlds += 1
+        f, unit = self.f, self.walks.unit
+        states = [s for s, _ in islice(self.walks.along(world), MOST_TO_END)]
+        self.looked += len(states)
+        last = states[-1]
+        self.until = max(self.until, last.now / unit)
+        if last.arrived < world.count or last.runs or last.waiting or not self._allows(world, world.count):
+            return None
+        counts = {name: k * world.count for name, k in end_factors(f.path).items()}
+        for stop in self._ends(world, last.now):
+            readings: dict[str, Fraction | int] = {"now": Fraction(stop, unit), **counts}
+            if not evaluate(self.stated.claim.value, readings):
+                return Witness(world, stop / unit, _stops(states), None, stop)
+        return None
+
+    def _ends(self, world: World, end: int) -> list[int]:
+        """When a run of these sessions may stop: at the end of the last, or before another comes."""
+        unit = self.walks.unit
+        constants = [x.value for x in walk(self.stated.claim.value) if isinstance(x, Num)]
+        near = [int(c * unit) + k for c in constants if 0 <= c < LARGEST for k in (-1, 0, 1)]
+        following = math.inf if self.f.arrivals.kind == "batch" else world.start + world.count * world.gap
+        later = [t for t in [*near, 2 * end + 1, 1000 * unit + end] if end < t < following]
+        return [end, *later] if end else later  # every run lasts some time
 
 
-def _walk(
-    f: Fragment, stepper: Stepper, world: World, claim: Expr, wanted: bool, limit: int
-) -> tuple[Witness | None, int]:
-    """The witness of one run, and how many states were looked at."""
-    work, states = 0, list[State]()
-    for s, iteration in stepper.states(sessions_of(f, world)):
-        states.append(s)
-        if iteration is not None and bool(evaluate(claim, claim_readings(f, iteration))) == wanted:
-            # Sessions that come later change nothing of this.
-            count = world.count if f.arrivals.kind == "batch" else s.arrived
-            sessions = World(count, world.start, world.gap, world.draws)
-            return Witness(sessions, iteration.now / f.ticks, _stops(states), iteration), len(states)
-        work += 1 + len(s.runs)
-        if len(states) > limit or work > MOST_WORK:
-            break
-    return None, len(states)
+def reads_clock(claim: Expr) -> bool:
+    """Whether a claim reads `now`."""
+    return any(isinstance(x, Var) and x.name == "now" for x in walk(claim))
+
+
+def fineness(f: Fragment) -> int:
+    """Parts of a tick in which a witness counts time."""
+    return FINE if f.arrivals.kind == "any" else 1
 
 
 def _stops(states: list[State]) -> tuple[tuple[int, State], ...]:
     last, places, work = len(states) - 1, [], 0
     for k, s in enumerate(states):
         work += 1 + len(s.runs)
-        if k == last or (k and work > CHUNK):
+        if k == last or (k and work > max(CHUNK, 8 * len(s.runs))):
             places.append(k)
             work = 0
     return tuple((b - a, states[b]) for a, b in zip([0, *places], places, strict=False))
 
 
-def claim_readings(f: Fragment, i: Iteration) -> dict[str, Fraction | int]:
-    """What a claim reads of an iteration, by its spelling in the program."""
+def claim_readings(f: Fragment, i: Iteration, fineness: int = 1) -> dict[str, Fraction | int]:
+    """What a claim reads of an iteration, by its spelling in the program.
+
+    fineness: of the times of the iteration, in parts of a tick.
+    """
     engine = f.engine.name
     readings: dict[str, Fraction | int] = {
-        "now": Fraction(i.now, f.ticks), "tokens": i.tokens, "prefilled": i.prefilled,
+        "now": Fraction(i.now, f.ticks * fineness), "tokens": i.tokens, "prefilled": i.prefilled,
         "decoders": i.decoders, "residents": i.residents, "demand": i.demand, "served": i.served,
         "arrived": i.arrived, f"queue({engine})": i.residents, f"busy({engine})": 0,
     }  # fmt: skip
-    readings.update(zip((r.name for r in f.engine.registers), i.registers, strict=True))
+    readings.update(zip(f.register_names, i.registers, strict=True))
     slot = f.path.slot
     if slot is not None:
         readings[f"holders({slot.pool})"] = i.residents
@@ -148,38 +300,59 @@ def _worlds(f: Fragment, stated: Stated) -> Iterator[World]:
         elif kind == "renewal":
             yield World(MOST_SESSIONS, amount, amount, draws)
         else:
-            batch = _full_batch(f)
-            for count in (2, 5, MOST_SESSIONS):
-                for gap in (batch, 7 * batch, 1, 50 * batch):
+            gaps = _gaps(f)
+            for count in (2, 5, MOST_SESSIONS) if gaps else ():
+                for gap in gaps:
                     yield World(count, 0 if f.arrivals.from_0 else gap, gap, draws)
+
+
+def _gaps(f: Fragment) -> list[int]:
+    """Gaps that are possible, in parts of a tick: odd, with room on both sides."""
+    if f.arrivals.gaps is None:
+        return []
+    low, high = (x * f.ticks * FINE for x in f.arrivals.gaps)
+    batch = _full_batch(f)
+    wanted = [batch * FINE, 7 * batch * FINE, FINE, 50 * batch * FINE]
+    if low > 0:
+        wanted += [int(low) + FINE, int(low) + 1]
+    if low > 0 and high < math.inf:
+        wanted += [int((low + high) / 2), int(high) - 4]
+    return list(dict.fromkeys(gap for gap in (g | 1 for g in wanted) if low < gap < high - 3))
 
 
 def _full_batch(f: Fragment) -> int:
     """How long one prefill of the whole budget takes, in ticks."""
     readings = {name: 0 for name in ("batch.decoding", "waiting.count")}
     readings |= {"batch.tokens": f.budget, "batch.prefilled": f.budget, "running.count": 1}
-    readings |= dict(zip((r.name for r in f.engine.registers), f.registers, strict=True))
+    readings |= dict(zip(f.register_names, f.registers, strict=True))
     return max(1, int(evaluate(f.execute.expr, readings) * f.ticks))
 
 
 def _draws(f: Fragment, stated: Stated) -> Iterator[dict[str, int]]:
     """Some values of the draws that the claim speaks of: all large or all small, then mixed."""
     variables = f.path.variables
-    values = [3 * f.budget, 1, f.budget + 1, 0, f.budget, 2, 5, max(0, f.budget - 1), 3]
-    choices = [{v.name: value for v in variables} for value in values]
-    for single in variables:
-        choices += [{v.name: 1 if v is single else 3 * f.budget for v in variables}]
-        choices += [{v.name: 3 * f.budget if v is single else 1 for v in variables}]
-    limits = {v.name: v.most for v in variables if v.most is not None}
+    values = [3 * f.budget, 1, f.budget + 1, 0, f.budget, 2, 5, max(0, f.budget - 1), 3, -3 * f.budget]
+    given = [] if stated.given is None else _near_constants(stated.given.expr)
+    choices = [(value,) * len(variables) for value in [*values, *given]]
+    for k in range(len(variables)):
+        for few, many in ((1, 3 * f.budget), (3 * f.budget, 1)):
+            choices.append((few,) * k + (many,) + (few,) * (len(variables) - k - 1))
+    mixed = product([3 * f.budget, 1, *given], repeat=len(variables)) if given else ()
     seen = set()
-    for choice in choices:
-        choice = {name: min(value, limits.get(name, value)) for name, value in choice.items()}
-        key = tuple(choice.values())
-        if key in seen:
+    for choice in chain(choices, islice(mixed, MOST_CHOICES)):
+        possible = tuple(v.values.nearest(x) for v, x in zip(variables, choice, strict=True))
+        if possible in seen or None in possible:
             continue
-        seen.add(key)
-        if stated.given is None or evaluate(stated.given.expr, {**choice, "serial": 0}):
-            yield choice
+        seen.add(possible)
+        draws = {v.name: x for v, x in zip(variables, possible, strict=True) if x is not None}
+        if stated.given is None or evaluate(stated.given.expr, {**draws, "serial": 0}):
+            yield draws
+
+
+def _near_constants(e: Expr) -> list[int]:
+    """Whole numbers at and beside those that an expression compares something with."""
+    constants = {math.floor(x.value) for x in walk(e) if isinstance(x, Num) and abs(x.value) < LARGEST}
+    return list(dict.fromkeys(c + k for c in sorted(constants) for k in (0, 1, -1)))
 
 
 def sessions_of(f: Fragment, world: World) -> Sessions:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from pathlib import Path
 from typing import Any
 
 import serq
+from serq.diagnostics import ProgramError, diagnose
 from serq.ir.program import Program
 from serq.lean.module import MODULES, module_stem, module_text, package_text
 from serq.lean.prove import Emitted, Verdict
@@ -25,6 +27,8 @@ def emit_program(program: Program, output: str | None, *, prove: bool, as_json: 
     files: dict[str, str] = {}
     if output is not None:
         files = _files(emitted, output)
+        for path, text in files.items():
+            _refuse_another(path, text)
         for path, text in files.items():
             with writing(path):
                 if path != output:
@@ -59,6 +63,20 @@ def _files(emitted: Emitted, output: str) -> dict[str, str]:
     if emitted.proofs is not None:
         texts[folder / "Serq" / "Proofs" / f"{stem}.lean"] = emitted.proofs
     return {str(path): text for path, text in texts.items()}
+
+
+_NAMESPACE = re.compile(r"^namespace Serq\.Claims\.(.+)$", re.MULTILINE)
+
+
+def _refuse_another(path: str, text: str) -> None:
+    """Raise ProgramError when `text` would take the place of another program's claims in a package."""
+    ours = _NAMESPACE.search(text)
+    if ours is None or not os.path.isfile(path) or Path(path).parent.name != "Generated":
+        return
+    theirs = _NAMESPACE.search(Path(path).read_text(encoding="utf-8", errors="replace"))
+    if theirs is not None and theirs[1] != ours[1]:
+        reason = f"it holds the claims of `{theirs[1].strip('«»')}.sq`"
+        raise ProgramError([diagnose("SQ0930", path=f"`{path}`", reason=reason)])
 
 
 # ------------------------------------------------------------------------ the table

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from serq.ir.program import Program
     from serq.machine.records import RunRecord
     from serq.machine.settings import Settings
+    from serq.source import SourceFile, Span
 
 
 def record_run(
@@ -39,10 +40,22 @@ def record_run(
 
 
 def with_source(error: ProgramError, program: Program) -> ProgramError:
-    """The same complaints, able to show the program's lines."""
+    """The same complaints, able to show the lines of the program or of a library that it uses."""
     from attrs import evolve
 
     return ProgramError(
-        evolve(d, source=program.source) if d.source is None and d.at is not None else d
+        evolve(d, source=_file_of(d.at, program)) if d.source is None and d.at is not None else d
         for d in error.diagnostics
     )
+
+
+def _file_of(at: Span, program: Program) -> SourceFile | None:
+    """The file that a place is in; None for a library that cannot be read any more."""
+    from serq.tools.reading import read_source
+
+    if program.source is None or at.file in ("", program.source.name):
+        return program.source
+    try:
+        return read_source(at.file)
+    except ProgramError:
+        return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -111,3 +112,14 @@ def evaluation(parts: list[str]) -> str:
 
 def in_serq(parts: list[str]) -> str:
     return "\n\n".join(["namespace Serq", *parts, "end Serq"])
+
+
+def together(emitted: dict[str, Emitted]) -> str:
+    """One module with the statements and proofs of several programs."""
+    parts = ["module", "public import Serq.Schemes", "@[expose] public noncomputable section"]
+    parts.append("set_option linter.unusedSimpArgs false")
+    for e in emitted.values():
+        for text in (e.statements, e.proofs or ""):
+            found = re.search(r"^namespace (\S+)\n.*^end \1$", text, re.DOTALL | re.MULTILINE)
+            parts += [found[0]] if found else []
+    return "\n\n".join(parts) + "\n"

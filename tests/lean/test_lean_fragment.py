@@ -131,7 +131,7 @@ def test_a_length_that_varies_says_where_it_comes_from() -> None:
     (reason,) = stateable(serq.compile("small.sq", source=small(server=server)))
     assert [note.message for note in reason.notes] == [
         "`o` is set here",
-        "a draw of this law is a natural number only inside `floor` or `ceil`",
+        "a draw of this law is a whole number only inside `floor` or `ceil`",
     ]
 
 

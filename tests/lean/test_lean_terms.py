@@ -60,7 +60,7 @@ MIXED = [
     ("1", "True"),
     ("1 - 1", "False"),
     ("sum j in 3 (tokens - j) > 0", "i.tokens - 0 + (i.tokens - 1) + (i.tokens - 2) > 0"),
-    ("max(1, 2) == 2 && min j in 2 (tokens - j) > 0", "True ∧ min (i.tokens - 0) (i.tokens - 1) > 0"),
+    ("max(1, 2) == 2 && min j in 2 (tokens - j) > 0", "min (i.tokens - 0) (i.tokens - 1) > 0"),
 ]
 
 

@@ -11,6 +11,7 @@ from serq.machine.loop import Machine
 from serq.machine.settings import Settings
 from serq.machine.stages.steady import EachRequest, SteadyRuns
 from tests.machine.test_plain import check, fast
+from tests.support import build
 from tests.support.scheduling import scheduling_program
 
 SAMPLES = 120
@@ -313,3 +314,25 @@ def test_runs_that_memory_grows_with_are_visited_one_by_one() -> None:
     machine.run()
     (engine,) = machine.engines
     assert isinstance(engine.residents, EachRequest)
+
+
+@pytest.mark.parametrize(
+    ("schedule", "shown"),
+    [
+        ("advance running; set f[1] = batch.tokens;", [1, 4, 1]),
+        ("set f[n] = f[n] + 9 + n; set n = n > 1 ? 0 : n + 1; advance running;", [1, 11, 1]),
+        ("for j in 3 { set f[j] = j; } for r in running { advance r; }", [0, 1, 2]),
+    ],
+)
+def test_one_of_an_array_of_registers_is_set(schedule: str, shown: list[int]) -> None:
+    """With a constant index and with one that varies, in every way to run a schedule."""
+    tests = " && ".join(f"f[{k}] == {value}" for k, value in enumerate(shown))
+    source = build.program(
+        "run e prefill (cost(e, 9));",
+        f"claim first: some iteration of e (now == 0 && {tests});",
+        arrive="batch(2)",
+        engine=build.engine(schedule, more="state f[3] = 1; state n = 1;"),
+    )
+    compiled = serq.compile(source=source)
+    check(compiled, Settings(20.0))
+    assert serq.run(compiled, horizon=20).claim("first").result == "witnessed"

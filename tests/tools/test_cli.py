@@ -589,6 +589,18 @@ def test_emit_lean_writes_a_package_and_a_table(ask: Ask, root: Path, tmp_path: 
     assert "theorem not_work_conserving" in listing["lean"] and listing["files"] == []
 
 
+def test_emit_lean_leaves_the_claims_of_another_program_alone(ask: Ask, root: Path, tmp_path: Path) -> None:
+    source = (root / "examples/papers/dai_fastertransformer.sq").read_text()
+    source = source.replace('"../lib', f'"{root}/examples/lib')
+    for name in ("my prog.sq", "my_prog.sq"):
+        (tmp_path / name).write_text(source)
+    assert ask("emit-lean", tmp_path / "my prog.sq", "-o", tmp_path / "lean").code == 0
+    assert ask("emit-lean", tmp_path / "my prog.sq", "-o", tmp_path / "lean").code == 0
+    told = ask("emit-lean", tmp_path / "my_prog.sq", "-o", tmp_path / "lean")
+    assert told.code == 1 and "it holds the claims of `my prog.sq`" in told.err
+    assert "«my prog»" in (tmp_path / "lean/Serq/Generated/my_prog.lean").read_text()
+
+
 def test_emit_lean_names_the_claims_that_it_leaves_out(ask: Ask, root: Path, tmp_path: Path) -> None:
     source = (root / "examples/papers/dai_sarathi.sq").read_text().replace("demand <", "kv_decode <")
     (tmp_path / "p.sq").write_text(source)

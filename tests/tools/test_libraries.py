@@ -83,6 +83,15 @@ def test_a_mistake_in_a_library_is_shown_in_its_file(folder: Path) -> None:
     assert [found[1:] for found in refused(folder, PROGRAM.format(more=""))] == [("life.sq", 3)]
 
 
+def test_a_line_of_a_library_is_shown_when_its_program_cannot_be_stated() -> None:
+    program = serq.compile(Path(__file__).parents[2] / "examples" / "engines" / "vllm.sq")
+    with pytest.raises(serq.ProgramError) as error:
+        serq.emit_lean(program)
+    (inexact,) = (d for d in error.value.diagnostics if "0.13" in d.message)
+    assert inexact.at is not None and inexact.at.file.endswith("llama_a10.sq")
+    assert inexact.source is not None and "0.13 * n" in inexact.source.line(inexact.at.line)
+
+
 @pytest.mark.parametrize(
     ("path", "cure"),
     [

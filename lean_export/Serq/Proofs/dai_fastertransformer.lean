@@ -13,20 +13,20 @@ public section
 namespace Serq.Proofs.dai_fastertransformer
 
 /-- The sessions of the run that shows what `not_work_conserving` is. -/
-@[expose] def world_not_work_conserving : Sessions := ⟨2, fun k => (k + 1) * 46750, fun _ =>
+@[expose] def Worlds.not_work_conserving : Sessions := ⟨2, fun k => (k + 1) * 46750, fun _ =>
   [.prefill 290, .decode 990]⟩
 
 /-- `not_work_conserving` is true: after 11 steps, at 93500, with demand 291 and tokens 1. -/
-theorem not_work_conserving : Claims.dai_fastertransformer.not_work_conserving := by
-  have h0 : Reachable Claims.dai_fastertransformer.program world_not_work_conserving _ := .initial
-  have h1 : Reachable Claims.dai_fastertransformer.program world_not_work_conserving ⟨93500, 2, 297,
-    [⟨0, 1, true, 983, []⟩, ⟨0, 2, false, 290, [.decode 990]⟩], [], 0, 3, []⟩ :=
+protected theorem not_work_conserving : Claims.dai_fastertransformer.not_work_conserving := by
+  have h0 : Reachable Claims.dai_fastertransformer.program Worlds.not_work_conserving _ := .initial
+  have h1 : Reachable Claims.dai_fastertransformer.program Worlds.not_work_conserving ⟨93500, 2,
+    297, [⟨0, 1, true, 983, []⟩, ⟨0, 2, false, 290, [.decode 990]⟩], [], 0, 3, []⟩ :=
     h0.later (k := 11) (by decide +kernel)
   show SomeIteration _ _ _
-  refine witness (w := world_not_work_conserving) ⟨fun _ => rfl, fun _ => rfl⟩
+  refine witness (w := Worlds.not_work_conserving) ⟨fun _ => rfl, fun _ => rfl⟩
     h1 (by decide +kernel) ?_
-  dsimp only
-  decide +kernel
+  all_goals dsimp only
+  all_goals decide +kernel
 
 namespace Facts
 
@@ -58,12 +58,12 @@ theorem Facts.token_rate_4675_128 :
     omega)
 
 /-- `token_rate` is true. -/
-theorem token_rate : Claims.dai_fastertransformer.token_rate := by
+protected theorem token_rate : Claims.dai_fastertransformer.token_rate := by
   intro w hw s hr hs
   have h0 := Facts.token_rate_4675_128 w hw s hr hs
   generalize iteration _ s = i at *
   show i.served * 4675 ≤ 128 * i.now
   replace h0 : i.served * 4675 ≤ 128 * i.now := h0
-  first | omega | trivial | simp
+  first | omega | trivial | simp | (simp; omega)
 
 end Serq.Proofs.dai_fastertransformer

@@ -44,7 +44,7 @@ theorem Facts.work_conservation :
   _root_.Serq.work_conservation Facts.proper Facts.lengths Facts.serves
 
 /-- `work_conserving` is true. -/
-theorem work_conserving : Claims.dai_sarathi.work_conserving := by
+protected theorem work_conserving : Claims.dai_sarathi.work_conserving := by
   intro w hw s hr hs
   have h0 := Facts.budget w hw s hr hs
   have h1 := Facts.work_conservation w hw s hr hs
@@ -52,7 +52,7 @@ theorem work_conserving : Claims.dai_sarathi.work_conserving := by
   show i.demand < 128 ∨ i.tokens = 128
   replace h0 : i.tokens ≤ 128 := h0
   replace h1 : i.tokens = 128 ∨ i.tokens = i.demand := h1
-  first | omega | trivial | simp
+  first | omega | trivial | simp | (simp; omega)
 
 theorem Facts.token_rate_4675_128 :
     EveryIteration Claims.dai_sarathi.program Claims.dai_sarathi.workload fun i => i.served * 4675 ≤
@@ -65,13 +65,13 @@ theorem Facts.token_rate_4675_128 :
     omega)
 
 /-- `token_rate` is true. -/
-theorem token_rate : Claims.dai_sarathi.token_rate := by
+protected theorem token_rate : Claims.dai_sarathi.token_rate := by
   intro w hw s hr hs
   have h0 := Facts.token_rate_4675_128 w hw s hr hs
   generalize iteration _ s = i at *
   show i.served * 4675 ≤ 128 * i.now
   replace h0 : i.served * 4675 ≤ 128 * i.now := h0
-  first | omega | trivial | simp
+  first | omega | trivial | simp | (simp; omega)
 
 theorem Facts.backlog :
     EveryIteration Claims.dai_sarathi.program Claims.dai_sarathi.workload fun i => i.arrived *
@@ -94,12 +94,12 @@ theorem Facts.backlog :
     (by decide) (by decide)
 
 /-- `bounded` is true. -/
-theorem bounded : Claims.dai_sarathi.bounded := by
+protected theorem bounded : Claims.dai_sarathi.bounded := by
   intro w hw s hr hs
   have h0 := Facts.backlog w hw s hr hs
   generalize iteration _ s = i at *
   show i.arrived * 1280 ≤ i.served + 165120
   replace h0 : i.arrived * 59840000 ≤ i.served * 46750 + 7665455970 := h0
-  first | omega | trivial | simp
+  first | omega | trivial | simp | (simp; omega)
 
 end Serq.Proofs.dai_sarathi

@@ -89,6 +89,9 @@ class Checker:
             )
         elif old.get("key") == key and old.get("accepted"):
             result.update(old, cached=True)
+        elif not self.fresh and (elsewhere := self.built_elsewhere(rel, key)):
+            result.update(elsewhere, file=str(path), cached=True)
+            note.write_text(json.dumps(result))
         else:
             result.update(self.compile(rel, text), cached=False)
             note.write_text(json.dumps(result))
@@ -96,6 +99,21 @@ class Checker:
             self.constants[rel] = Olean(self.build / Path(rel).with_suffix(".olean")).constants
         self.done[rel] = result
         return result
+
+    def built_elsewhere(self, rel, key):
+        """The result of the same file with the same imports under another root; what was built is copied."""
+        for note in self.build.parent.glob(f"*/{rel}.json"):
+            with contextlib.suppress(OSError, ValueError):
+                old = json.loads(note.read_text())
+                if old.get("key") != key or not old.get("accepted"):
+                    continue
+                target = self.build / rel
+                target.parent.mkdir(parents=True, exist_ok=True)
+                for built in note.parent.glob(target.stem + ".*"):
+                    if not built.name.endswith(".json"):
+                        shutil.copy(built, target.parent)
+                return old
+        return None
 
     def compile(self, rel, text):
         target = self.build / rel
