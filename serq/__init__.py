@@ -231,23 +231,25 @@ def stability(
     confidence: float = 0.95,
     resolution: float = 0.05,
     most_events: int = 20_000_000,
+    seconds: float | None = None,
     jobs: int = 1,
     progress: Callable[[float], None] | None = None,
 ) -> Stability:
     """Does the backlog of a program with a stream of sessions stay, or grow without end?
 
     seeds: runs of each look, from `seed` on. confidence: that the intervals of all looks hold. resolution:
-    loads within this part of the edge may get any verdict. most_events: to handle, all in all; more
-    are not begun. jobs: as for `replicate`. progress: called with the number of events.
+    loads within this part of the edge may get any verdict. most_events: to handle, all in all, and
+    seconds: to take; the answer is `undecided` when they do not suffice. jobs: as for `replicate`.
+    progress: called with the number of events.
     Raises ProgramError when the program has no such stream, or when a run cannot go on.
     """
-    from serq.studies.stability import Patience, judge_stability
+    from serq.studies.stability import Patience, deadline_in, judge_stability
     from serq.tools.settings import check_patience, check_replication, check_settings
 
     check_settings(horizon=1.0, seed=seed)
-    check_patience(seeds, confidence, resolution, most_events)
+    check_patience(seeds, confidence, resolution, most_events, seconds)
     check_replication(1, jobs)
-    patience = Patience(seeds, confidence, resolution, most_events)
+    patience = Patience(seeds, confidence, resolution, most_events, deadline_in(seconds))
     return judge_stability(_program(program), patience, seed=seed, jobs=jobs, progress=progress)
 
 
@@ -265,27 +267,28 @@ def find_edge(
     confidence: float = 0.95,
     resolution: float = 0.05,
     most_events: int = 20_000_000,
+    seconds: float | None = None,
     jobs: int = 1,
     progress: Callable[[float], None] | None = None,
 ) -> Edge:
     """Where between `low` and `high` of the input `parameter` does a program stop to be stable?
 
     path, source, sets, defs: the program, as for `compile`. The rest is as for `stability`, for each value
-    that is looked at; progress: called with their number.
+    that is looked at, but `seconds`: for all of them; progress: called with their number.
     Raises ProgramError as `compile` and `stability` do.
     """
     from serq.studies.edge import find_edge
-    from serq.studies.stability import Patience
+    from serq.studies.stability import Patience, deadline_in
     from serq.tools.settings import check_patience, check_replication, check_settings
 
     check_settings(horizon=1.0, seed=seed)
-    check_patience(seeds, confidence, resolution, most_events)
+    check_patience(seeds, confidence, resolution, most_events, seconds)
     check_replication(1, jobs)
 
     def program_at(value: float) -> Program:
         return compile(path, source=source, sets={**(sets or {}), parameter: value}, defs=defs)
 
-    patience = Patience(seeds, confidence, resolution, most_events)
+    patience = Patience(seeds, confidence, resolution, most_events, deadline_in(seconds))
     return find_edge(program_at, parameter, low, high, patience, seed=seed, jobs=jobs, progress=progress)
 
 

@@ -144,8 +144,8 @@ CODES: dict[str, Code] = {
         example="serq stability example.sq",
     ),
     "SQ0939": Code(
-        title="the range of a parameter is written `{text}`",
-        help="write NAME=LOW:HIGH with two numbers, the lower first",
+        title="the range of a parameter is written `{text}`, and {fault}",
+        help="write NAME=LOW:HIGH with two numbers, the lower first, and no other value for NAME",
         why="The edge of stability is searched for between the two, by halving.",
         example="serq stability example.sq --param rate=2:1",
     ),

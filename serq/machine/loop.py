@@ -49,7 +49,7 @@ from serq.machine.records import Iteration, Outcome, RunRecord, Samples, Series
 from serq.machine.reservoir import Reservoirs
 from serq.machine.scope import ENTRY_VARIABLES, QUEUE_VARIABLES, VICTIM_VARIABLES, RunScope
 from serq.machine.sessions import Session, write_plain_block, write_program
-from serq.machine.settings import Settings
+from serq.machine.settings import PROGRESS_EVERY, Settings
 from serq.machine.stages.base import StageMember
 from serq.machine.stages.engine import EngineMember
 from serq.machine.stages.rate import FifoMember
@@ -68,8 +68,6 @@ NEW, MORE = 4, 8
 WAKE_LIMIT = 1_000
 PASS_LIMIT = 1_000_000
 REPLACE_LIMIT = 10_000
-PROGRESS_EVERY = 1_024
-"""Events between two reports of progress."""
 SHORT = 500
 """Events of a run that is over before a loop would have been written for it; sessions count as such."""
 

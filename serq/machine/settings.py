@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from attrs import frozen
 
+PROGRESS_EVERY = 1_024
+"""Events between two reports of progress, at least; a loop that passes over many at once reports then."""
+
 
 @frozen
 class Settings:

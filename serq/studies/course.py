@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from attrs import evolve, frozen
@@ -13,56 +15,113 @@ from serq.ir.expr import Draw, Var, walk
 from serq.ir.jsonform import program_from_json, program_to_json
 from serq.ir.program import Program
 from serq.ir.server import Block, Branch, Fork, Hold, Loop, Observe, Run, Statement, While, blocks_of
+from serq.machine.fused import run_loop
 from serq.machine.fused.fragment import find_fused
-from serq.machine.loop import Machine, run_program
+from serq.machine.loop import Machine
+from serq.machine.pools import PoolMember
 from serq.machine.records import Outcome
-from serq.machine.settings import Settings
+from serq.machine.sessions import Session
+from serq.machine.settings import PROGRESS_EVERY, Settings
+from serq.machine.stages.base import StageMember
 
 CAME, BROUGHT = "when it came", "tokens it brought"
 """Observations that are added to a program; no program has names like these."""
 
+FAR = 2.0**53 - 1
+"""The horizon of a run that ends by itself; whole times up to here are exact."""
+
 
 @frozen
 class Mark:
-    """The state right after an arrival. gone: sessions that have come and gone."""
+    """The state right after an arrival.
+
+    gone: sessions that have come and gone. oldest: arrivals since the one came that has been there
+    longest, itself included; 0 if nobody is there.
+    """
 
     time: float
     backlog: int
     gone: int
+    oldest: int
+
+
+@frozen
+class Line:
+    """Jobs at a stage, or holds at a pool, at the three marks of a run: present there, and served so far."""
+
+    name: str
+    present: tuple[int, int, int]
+    served: tuple[int, int, int]
 
 
 @frozen
 class Course:
     """One run up to N arrivals. marks: after a half, three quarters and all of them.
 
-    empties: when sessions came to an empty system. events: handled. work: tokens for each session that
-    went; None when nobody did.
+    lines: wherever not all sessions, or not only they, may have to wait. empties: when sessions came to an
+    empty system. events: handled. work: tokens for each session that went; None when nobody did.
     """
 
     marks: tuple[Mark, Mark, Mark]
+    lines: tuple[Line, ...]
     empties: tuple[float, ...]
     events: int
     work: float | None
 
 
+class Spent(Exception):
+    """A run has handled as many events as it may, or the time is up."""
+
+
 @frozen
 class FollowSeeds:
-    """The work of following the backlog of a program: a task is a seed and a number of arrivals."""
+    """The work of following the backlog of a program.
+
+    A task is a seed, a number of arrivals and the events that it may take; its result is None when they do
+    not suffice. deadline: seconds since the epoch; a task that is not done by then has no result either.
+    """
 
     program: str
+    deadline: float = math.inf
 
     @classmethod
-    def of(cls, program: Program) -> FollowSeeds:
+    def of(cls, program: Program, deadline: float = math.inf) -> FollowSeeds:
         """The work for a checked program, without what only reads."""
-        return cls(program_to_json(evolve(program, claims=(), gauges=())))
+        return cls(program_to_json(evolve(program, claims=(), gauges=())), deadline)
 
-    def start(self) -> Callable[[tuple[int, int]], Course]:
+    def start(self) -> Callable[[tuple[int, int, int]], Course | None]:
         """What follows a run."""
         program = program_from_json(self.program, "<program>")
         observed = _observed(program)
-        if observed is None:
-            return lambda task: watch_course(program, *task)
-        return lambda task: read_course(observed, *task)
+
+        def follow(task: tuple[int, int, int]) -> Course | None:
+            seed, arrivals, most = task
+            bound = Bound(most, self.deadline)
+            try:
+                bound.check(0)
+                if observed is None:
+                    return watch_course(program, seed, arrivals, bound)
+                return read_course(observed, seed, arrivals, bound)
+            except Spent:
+                return None
+
+        return follow
+
+
+@frozen
+class Bound:
+    """The most events that a run may handle, and when it has to be done (seconds since the epoch)."""
+
+    events: float = math.inf
+    deadline: float = math.inf
+
+    def check(self, events: float) -> None:
+        """Raises Spent when either has passed."""
+        if events > self.events or time.time() > self.deadline:
+            raise Spent
+
+
+UNBOUNDED = Bound()
 
 
 def _marks_at(arrivals: int) -> tuple[int, int, int]:
@@ -82,16 +141,25 @@ class _Watch:
     def __init__(self, arrivals: int) -> None:
         self.at = _marks_at(arrivals)
         self.marks: list[Mark] = []
+        self.lines: list[list[tuple[int, int]]] = []
         self.served: list[float] = []
         self.empties: list[float] = []
 
     def watch(self, machine: Machine) -> None:
-        def look(_: object) -> None:
+        places = list(waiting_places(machine))
+        there: deque[Session] = deque()
+
+        def look(session: Session) -> None:
+            there.append(session)
+            while there[0].ended:
+                there.popleft()
             if machine.live == 1:
                 self.empties.append(machine.now)
             if machine.arrived in self.at:
+                oldest = machine.arrived - there[0].serial
                 self.served.append(sum(engine.served for engine in machine.engines))
-                self.marks.append(Mark(machine.now, machine.live, machine.ended))
+                self.marks.append(Mark(machine.now, machine.live, machine.ended, oldest))
+                self.lines.append([count_at(place) for place in places])
                 if machine.arrived == self.at[-1]:
                     raise _Enough
 
@@ -101,18 +169,38 @@ class _Watch:
         return []
 
 
-def watch_course(program: Program, seed: int, arrivals: int) -> Course:
-    """Run a program up to so many arrivals, looking on as sessions come."""
+def waiting_places(machine: Machine) -> Iterator[StageMember | PoolMember]:
+    """Where jobs or holds can wait: every stage with a limit, and every pool."""
+    for members in machine.stages.values():
+        yield from (m for m in members if m.is_engine or m.servers < math.inf)
+    for pools in machine.pools.values():
+        yield from pools
+
+
+def count_at(place: StageMember | PoolMember) -> tuple[int, int]:
+    """Jobs or waiting holds that are at a place, and those that it has served."""
+    if isinstance(place, PoolMember):
+        return place.queued_count, place.tally.admissions
+    return place.present, place.tally.completed
+
+
+def watch_course(program: Program, seed: int, arrivals: int, bound: Bound = UNBOUNDED) -> Course:
+    """Run a program up to so many arrivals, looking on as sessions come. Raises Spent."""
     machine = Machine(program, Settings(horizon=math.inf, seed=seed))
     watch = _Watch(arrivals)
     watch.watch(machine)
     try:
-        machine.run()
+        machine.run(lambda *_: bound.check(machine.events))
     except _Enough:
         half, later, end = watch.marks
         gone = end.gone - half.gone
         work = (watch.served[-1] - watch.served[0]) / gone if gone else None
-        return Course((half, later, end), tuple(watch.empties), machine.events, work)
+        lines = []
+        for place, counts in zip(waiting_places(machine), zip(*watch.lines, strict=True), strict=True):
+            (a, x), (b, y), (c, z) = counts
+            name = place.name if place.index is None else f"{place.name}[{place.index}]"
+            lines.append(Line(name, (a, b, c), (x, y, z)))
+        return Course((half, later, end), tuple(lines), tuple(watch.empties), machine.events, work)
     raise ProgramError([diagnose("SQ0938", kind="a stream that ends")])
 
 
@@ -157,25 +245,51 @@ def _with_work(block: Block) -> Block:
     return tuple(found)
 
 
-def read_course(program: Program, seed: int, arrivals: int) -> Course:
-    """Let so many sessions come and go, and count who was there when each came.
+def read_course(program: Program, seed: int, arrivals: int, bound: Bound = UNBOUNDED) -> Course:
+    """Let so many sessions come and go, and count who was there when each came. Raises Spent.
 
     Who leaves at the very instant at which another comes is gone by then.
     """
-    settings = Settings(horizon=math.inf, seed=seed, arrivals=arrivals)
-    try:
-        record = run_program(program, settings)
-    except ProgramError:  # somebody never goes, perhaps; or the run cannot go on, which is then said again
-        return watch_course(program, seed, arrivals)
-    if len(record.client["response"].times) < arrivals:  # who is rejected goes without a response
-        return watch_course(program, seed, arrivals)
-    came = np.array(record.observes[CAME].times)
-    went = np.sort(np.array(record.client["response"].times))
-    gone = np.searchsorted(went, came, side="right")
-    backlog = np.arange(1, arrivals + 1) - gone
-    half, later, end = (
-        Mark(float(came[n - 1]), int(backlog[n - 1]), int(gone[n - 1])) for n in _marks_at(arrivals)
-    )
+    machine = Machine(program, Settings(horizon=FAR, seed=seed, arrivals=arrivals))
+    reports = 0
+
+    def report(*_: float) -> None:
+        nonlocal reports
+        reports += 1
+        bound.check(reports * PROGRESS_EVERY)
+
+    # Not if somebody never goes, or if the run cannot go on, which is then said again.
+    over = run_loop(machine, report)
+    response = machine.client["response"]
+    if not over or len(response.times) < arrivals:  # who is rejected goes without a response
+        return watch_course(program, seed, arrivals, bound)
+    came = np.array(machine.observes[CAME].times)
+    went = np.empty(arrivals)
+    went[np.array(response.sessions)] = response.times
+    brought = machine.observes[BROUGHT]
+    work = np.bincount(np.array(brought.sessions, dtype=int), np.array(brought.values), arrivals)
+    marks, backlog = _count(came, went)
+    busy = work > 0
+    lines = []
+    if not busy.all():
+        name, at = machine.engines[0].name, [int(busy[:n].sum()) for n in _marks_at(arrivals)]
+        there = [int((busy[:n] & (went[:n] > came[n - 1])).sum()) for n in _marks_at(arrivals)]
+        served = [n - left for n, left in zip(at, there, strict=True)]
+        lines.append(Line(name, (there[0], there[1], there[2]), (served[0], served[1], served[2])))
     empties = tuple(came[backlog == 1].tolist())
-    work = math.fsum(record.observes[BROUGHT].values) / arrivals
-    return Course((half, later, end), empties, record.events, work)
+    return Course(marks, tuple(lines), empties, machine.events, math.fsum(work) / arrivals)
+
+
+def _count(came: np.ndarray, went: np.ndarray) -> tuple[tuple[Mark, Mark, Mark], np.ndarray]:
+    """The marks of a run, from when each session came and went, and who was there when each came."""
+    arrivals = len(came)
+    gone = np.searchsorted(np.sort(went), came, side="right")
+    backlog = np.arange(1, arrivals + 1) - gone
+
+    def mark(n: int) -> Mark:
+        there = went[:n] > came[n - 1]
+        oldest = n - int(there.argmax()) if there.any() else 0
+        return Mark(float(came[n - 1]), int(backlog[n - 1]), int(gone[n - 1]), oldest)
+
+    half, later, end = _marks_at(arrivals)
+    return (mark(half), mark(later), mark(end)), backlog

@@ -6,7 +6,7 @@ import json
 
 from serq.report.table import show_number, show_table
 from serq.studies.edge import Edge
-from serq.studies.stability import Stability
+from serq.studies.stability import TOO_LATE, Growth, Look, Stability
 
 
 def study_to_json(found: Stability | Edge) -> str:
@@ -15,23 +15,41 @@ def study_to_json(found: Stability | Edge) -> str:
 
 
 def show_stability(found: Stability) -> str:
-    """The verdict, then the evidence: growth look by look, returns, load."""
-    reasons = {
-        "stable": "the backlog does not grow",
-        "unstable": "the backlog grows as long as sessions come",
-        "undecided": "neither growth nor its absence is certain; longer runs may tell (--most-events)",
-    }
-    rows = [
-        [
-            str(look.arrivals),
-            _percent(look.growth),
-            f"{_percent(look.low)} to {_percent(look.high)}",
-            _percent(look.spread),
-        ]
-        for look in found.looks
-    ]
+    """The verdict, then the evidence: growth look by look, lines, the oldest session, returns, load."""
+    head = f"{found.verdict}: {found.reason}"
+    if not found.looks:
+        return head
+    rows = [[str(look.arrivals), *_grown(look.growth), _percent(look.growth.spread)] for look in found.looks]
     seeds = f"{len(found.seeds)} runs, seeds {found.seeds[0]} to {found.seeds[-1]}"
-    facts = [["backlog", f"{show_number(found.backlog)} sessions at the end, on average"]]
+    interval = f"{100 * found.confidence:.4g} % interval"
+    parts = [
+        head,
+        f"Growth of the backlog in the second half of the arrivals, as a part of them; {seeds}:",
+        show_table(["arrivals", "growth", interval, "from run to run"], rows, left=0),
+    ]
+    if any(look.growth.controlled for look in found.looks):
+        parts.append(
+            "The intervals allow for how fast the sessions happened to come; the last column does not."
+        )
+    last = found.looks[-1]
+    if last.lines:
+        lines = [
+            [line.name, str(line.came), *(_grown(line.growth) if line.growth is not None else ["?", "?"])]
+            for line in last.lines
+        ]
+        parts += [
+            "Growth of each line, as a part of the jobs that came to it, in the last of these looks:",
+            show_table(["line", "jobs", "growth", interval], lines, left=1),
+        ]
+    return "\n\n".join([*parts, show_table(["", ""], _facts(found, last), left=2).lstrip("\n")])
+
+
+def _facts(found: Stability, last: Look) -> list[list[str]]:
+    age, interval = _grown(last.oldest)
+    facts = [
+        ["backlog", f"{show_number(found.backlog)} sessions at the end, on average"],
+        ["oldest", f"{show_number(found.oldest)} arrivals ago; this has grown by {age}, {interval}"],
+    ]
     if found.returns:
         halfwidth = "" if found.cycle_ci is None else f" ± {show_number(found.cycle_ci)}"
         facts.append(
@@ -45,16 +63,12 @@ def show_stability(found: Stability) -> str:
     if found.load is not None:
         rate = show_number(found.token_rate)
         facts.append(["load", f"{found.load:.4g} of the token-rate bound, {rate} tokens in a unit of time"])
-    table = show_table(
-        ["arrivals", "growth", f"{100 * found.confidence:.4g} % interval", "from run to run"], rows, left=0
-    )
-    parts = [
-        f"{found.verdict}: {reasons[found.verdict]}",
-        f"Growth of the backlog in the second half of the arrivals, as a part of them; {seeds}:",
-        table,
-        show_table(["", ""], facts, left=2).lstrip("\n"),
-    ]
-    return "\n\n".join(parts)
+    return facts
+
+
+def _grown(growth: Growth) -> list[str]:
+    """A growth and its interval."""
+    return [_percent(growth.mean), f"{_percent(growth.low)} to {_percent(growth.high)}"]
 
 
 def show_edge(found: Edge) -> str:
@@ -64,24 +78,31 @@ def show_edge(found: Edge) -> str:
         [
             show_number(probe.value),
             probe.found.verdict,
-            str(probe.found.looks[-1].arrivals),
-            _percent(probe.found.looks[-1].growth),
+            *_last_look(probe.found),
             "" if probe.found.load is None else f"{probe.found.load:.4g}",
         ]
         for probe in sorted(found.probes, key=lambda probe: probe.value)
     ]
     table = show_table([name, "verdict", "arrivals", "growth", "load"], rows, left=0)
     confidence = found.probes[0].found.confidence
+    late = "" if found.in_time else TOO_LATE
     if found.middle is None or found.stable is None or found.unstable is None:
         ends = " and ".join(f"{p.found.verdict} at {show_number(p.value)}" for p in found.probes[:2])
-        return f"no edge found: {name} is {ends}\n\n{table}"
+        return f"no edge found: {name} is {ends}{late}\n\n{table}"
     width = abs(found.unstable - found.stable) / 2
     head = (
         f"edge: {name} = {show_number(found.middle)} ± {show_number(width)}, stable at "
         f"{show_number(found.stable)}, unstable at {show_number(found.unstable)} "
-        f"(each with {100 * confidence:.4g} % confidence)"
+        f"(each with {100 * confidence:.4g} % confidence){late}"
     )
     return f"{head}\n\n{table}"
+
+
+def _last_look(found: Stability) -> list[str]:
+    """Its arrivals and the growth; nothing when no look could be finished."""
+    if not found.looks:
+        return ["", ""]
+    return [str(found.looks[-1].arrivals), _percent(found.looks[-1].growth.mean)]
 
 
 def _percent(part: float) -> str:

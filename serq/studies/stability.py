@@ -10,6 +10,10 @@ serve. A run is finite, so both are told from growth:
   arrive; where the rate of the stream is known, the time that the arrivals took is a control variable
   (S. S. Lavenberg and P. D. Welch, "A perspective on the use of control variables to increase the
   efficiency of Monte Carlo simulations", Management Science 27, 1981).
+- Growth that is a small part of all arrivals may be all that a class of sessions brings. So the same is
+  asked of every place where jobs wait, as a part of the jobs that came there; and of the age of the oldest
+  session present, in arrivals: whoever is never served, or waits in a line of his own that grows, makes
+  it grow in proportion to N, however seldom his like may come.
 - If that does not decide, N is doubled. A system at its edge grows like the square root of N, so that
   growth in proportion to N shows in the end. The intervals of all looks hold together with the
   confidence asked for (Bonferroni).
@@ -23,6 +27,7 @@ stream brings over the most that the engine can compute (`serq.studies.capacity`
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -34,7 +39,7 @@ from serq.ir.workload import NoArrivals, Poisson, Renewal, Slotted
 from serq.report.inference import deviation, student_t
 from serq.report.report import plain_value
 from serq.studies.capacity import arrival_rate, most_tokens_per_time
-from serq.studies.course import Course, FollowSeeds
+from serq.studies.course import Course, FollowSeeds, Line
 from serq.studies.workers import results_in_order
 from serq.tools.running import with_source
 
@@ -46,6 +51,12 @@ MOST_LOOKS = 9
 
 FEWEST_GONE = 30
 """Sessions that must have gone, all runs together, in each of the last two quarters before growth counts."""
+
+FEWEST_CAME = 30
+"""Jobs that must have come to a place in the second half, all runs together, before its growth counts."""
+
+UNUSED_AFTER = 6_400
+"""Arrivals of each run after which a place to which nobody came counts as one that is not used."""
 
 RISING = 1.25
 """While the last quarter lets go more than so many times the third, the system is still filling up."""
@@ -59,36 +70,72 @@ The backlog is then like a reflected Brownian motion, |B(N)|: from N/2 to N its 
 
 
 @frozen
-class Look:
-    """What the runs say after so many arrivals each.
+class Growth:
+    """How much something grew over the second half of the arrivals, as a part of what came meanwhile.
 
-    growth: by which part of the second half of the arrivals the backlog grew, mean over the runs; low,
-    high: its interval. spread: standard deviation of that part from run to run. controlled: the time that
-    the arrivals took was used as a control variable.
+    mean: over the runs; low, high: its interval. spread: standard deviation from run to run. controlled:
+    the time that the arrivals took was used as a control variable.
     """
 
-    arrivals: int
-    growth: float
+    mean: float
     low: float
     high: float
     spread: float
-    controlled: bool
+    controlled: bool = False
+
+    def is_flat(self, patience: Patience) -> bool:
+        """Whether it is certainly less than half of the resolution, and perhaps nothing."""
+        return self.high < patience.resolution / 2 and self.low <= 0
+
+    def is_steep(self, patience: Patience) -> bool:
+        """Whether it is certainly more than a quarter of the resolution, and than at the edge."""
+        return self.low > patience.resolution / 4 + AT_EDGE * self.spread
+
+
+@frozen
+class Waiting:
+    """What the runs say of one place where jobs wait.
+
+    name: of a stage, a pool, or a member of a family of them. came: jobs in the second half, all runs
+    together. growth: of the number there, as a part of them; None when they are too few to tell.
+    """
+
+    name: str
+    came: int
+    growth: Growth | None
+
+
+@frozen
+class Look:
+    """What the runs say after so many arrivals each.
+
+    growth: of the backlog, as a part of the second half of the arrivals. oldest: growth of the age of the
+    oldest session present, counted in arrivals, as a part of them too. lines: the places where jobs wait,
+    if these are not just where all sessions do.
+    """
+
+    arrivals: int
+    growth: Growth
+    oldest: Growth
+    lines: tuple[Waiting, ...]
 
 
 @frozen
 class Stability:
     """Whether a program keeps up with its stream, and what the answer rests on.
 
-    verdict: `stable`, `unstable` or `undecided`. confidence: of the intervals of all looks together.
-    resolution: loads within this part of the edge may get any verdict. seeds: of the runs. looks:
-    the last one decides. returns: how often, in all runs of the last look, a session came to an empty
-    system; cycle, cycle_ci: mean time between two of these, with the half width of its interval, None
-    without enough. backlog: sessions at the end, mean over the runs. load: tokens that the stream brings
-    over `token_rate`, the most that the engine can compute in a unit of time; None where the program has
-    no such bound. events: handled, all looks together.
+    verdict: `stable`, `unstable` or `undecided`; reason: why, as a sentence. confidence: of the intervals
+    of all looks together. resolution: loads within this part of the edge may get any verdict. seeds: of
+    the runs. looks: the last one decides; none when the first could not be finished. returns: how often,
+    in all runs of the last look, a session came to an empty system; cycle, cycle_ci: mean time between
+    two of these, with the half width of its interval, None without enough. backlog: sessions at the end,
+    oldest: arrivals since the oldest of them came, means over the runs; None without a look. load: tokens
+    that the stream brings over `token_rate`, the most that the engine can compute in a unit of time;
+    None where the program has no such bound. events: handled, all looks together.
     """
 
     verdict: str
+    reason: str
     confidence: float
     resolution: float
     seeds: tuple[int, ...]
@@ -96,7 +143,8 @@ class Stability:
     returns: int
     cycle: float | None
     cycle_ci: float | None
-    backlog: float
+    backlog: float | None
+    oldest: float | None
     load: float | None
     token_rate: float | None
     events: int
@@ -111,12 +159,19 @@ class Patience:
     """How much a verdict may cost and how fine it has to be.
 
     seeds: runs of each look, at least 4. resolution: see `Stability`. most_events: of all looks together.
+    deadline: seconds since the epoch at which all looking ends.
     """
 
     seeds: int = 12
     confidence: float = 0.95
     resolution: float = 0.05
     most_events: int = 20_000_000
+    deadline: float = math.inf
+
+
+def deadline_in(seconds: float | None) -> float:
+    """The deadline so many seconds from now; without a number there is none."""
+    return math.inf if seconds is None else time.time() + seconds
 
 
 def judge_stability(
@@ -129,36 +184,47 @@ def judge_stability(
 ) -> Stability:
     """Look at longer and longer runs until growth is certain, or its absence.
 
-    seed: the first of the runs' seeds. jobs: processes; the result is the same for any number. progress:
-    called with the events handled. Raises ProgramError when the program has no stream of sessions
-    (SQ0938), or when a run cannot go on.
+    seed: the first of the runs' seeds. jobs: processes; the result is the same for any number, unless the
+    deadline passes. progress: called with the events handled. Raises ProgramError when the program has no
+    stream of sessions (SQ0938), or when a run cannot go on.
     """
     check_stream(program)
     seeds = range(seed, seed + patience.seeds)
-    work = FollowSeeds.of(program)
+    work = FollowSeeds.of(program, patience.deadline)
     rate = arrival_rate(program)
     looks: list[Look] = []
     courses: list[Course] = []
-    events, verdict, arrivals = 0, "undecided", FIRST_LOOK
+    events, arrivals = 0, FIRST_LOOK
+    verdict, reason = "undecided", ""
     try:
         while verdict == "undecided" and len(looks) < MOST_LOOKS:
             if looks and events + 2 * sum(c.events for c in courses) > patience.most_events:
+                reason += TOO_MANY
                 break
-            courses = []
-            for course in results_in_order(work, [(s, arrivals) for s in seeds], jobs):
-                courses.append(course)
+            most = (patience.most_events - events) // patience.seeds
+            latest: list[Course] = []
+            for course in results_in_order(work, [(s, arrivals, most) for s in seeds], jobs):
+                if course is None:
+                    break
+                latest.append(course)
                 events += course.events
                 if progress is not None:
                     progress(events)
+            if len(latest) < len(seeds):
+                reason += TOO_LATE if time.time() > patience.deadline else TOO_MANY
+                break
+            courses = latest
             looks.append(look_at(courses, arrivals, rate, patience))
-            verdict = decide(looks[-1], courses, patience)
+            verdict, reason = decide(looks[-1], courses, patience)
             arrivals *= 2
     except ProgramError as error:
         raise with_source(error, program) from None
     cycles = [b - a for c in courses for a, b in zip(c.empties, c.empties[1:], strict=False)]
     bound = most_tokens_per_time(program)
+    ends = [c.marks[-1] for c in courses]
     return Stability(
         verdict=verdict,
+        reason=reason.removeprefix("; "),
         confidence=patience.confidence,
         resolution=patience.resolution,
         seeds=tuple(seeds),
@@ -167,54 +233,103 @@ def judge_stability(
         returns=len(cycles),
         cycle=math.fsum(cycles) / len(cycles) if cycles else None,
         cycle_ci=_halfwidth(cycles, patience.confidence) if len(cycles) > 1 else None,
-        backlog=sum(c.marks[-1].backlog for c in courses) / len(courses),
+        backlog=sum(end.backlog for end in ends) / len(ends) if ends else None,
+        oldest=sum(end.oldest for end in ends) / len(ends) if ends else None,
         load=_load(courses, rate, bound),
         token_rate=bound,
         events=events,
     )
 
 
+TOO_MANY = "; longer runs would take more events than they may (--most-events)"
+TOO_LATE = "; the time is up (--time)"
+
+
 def look_at(courses: Sequence[Course], arrivals: int, rate: float | None, patience: Patience) -> Look:
-    """The growth of the backlog over the second half of the arrivals, as a part of them."""
+    """How the backlog, its age and the lines have grown over the second half of the arrivals."""
     second = arrivals - arrivals // 2
     ends = [(c.marks[0], c.marks[-1]) for c in courses]
-    growth = [(end.backlog - half.backlog) / second for half, end in ends]
-    one_look = 1 - (1 - patience.confidence) / MOST_LOOKS
-    spread = deviation(growth)
+    # Each line may be the one that seems to grow by chance.
+    one = 1 - (1 - patience.confidence) / (MOST_LOOKS * (1 + len(courses[0].lines)))
+    grown = [(end.backlog - half.backlog) / second for half, end in ends]
+    aged = [(end.oldest - half.oldest) / second for half, end in ends]
+    growth = _growth(grown, one)
     if rate is not None:
         late = [(end.time - half.time) * rate / second - 1 for half, end in ends]
-        if controlled := _controlled(growth, late, one_look):
+        if controlled := _controlled(grown, late, one):
             mean, half_width = controlled
-            return Look(arrivals, mean, mean - half_width, mean + half_width, spread, True)
-    mean = math.fsum(growth) / len(growth)
-    half_width = _halfwidth(growth, one_look)
-    return Look(arrivals, mean, mean - half_width, mean + half_width, spread, False)
+            growth = Growth(mean, mean - half_width, mean + half_width, growth.spread, True)
+    lines = zip(*(c.lines for c in courses), strict=True)
+    return Look(arrivals, growth, _growth(aged, one), tuple(_waiting(line, one) for line in lines))
 
 
-def decide(look: Look, courses: Sequence[Course], patience: Patience) -> str:
-    """The verdict of a look.
+def _growth(values: Sequence[float], confidence: float) -> Growth:
+    mean, half_width = math.fsum(values) / len(values), _halfwidth(values, confidence)
+    return Growth(mean, mean - half_width, mean + half_width, deviation(values))
 
-    Unstable: more than a quarter of the resolution is certainly left behind, more than a system at its edge
-    would leave behind, and the system has filled up. Stable: certainly less than half of the resolution,
-    and perhaps nothing.
+
+def _waiting(line: Sequence[Line], confidence: float) -> Waiting:
+    """The growth of one line in all runs: a ratio of means, with the error of its residuals.
+
+    Source: the ratio estimator of W. G. Cochran, Sampling Techniques, Wiley 1977, chapter 6.
     """
-    if look.high < patience.resolution / 2 and look.low <= 0:
-        return "stable"
-    third = sum(c.marks[1].gone - c.marks[0].gone for c in courses)
-    fourth = sum(c.marks[2].gone - c.marks[1].gone for c in courses)
-    filled = min(third, fourth) >= FEWEST_GONE and fourth <= RISING * third
-    if filled and look.low > patience.resolution / 4 + AT_EDGE * look.spread:
-        return "unstable"
-    return "undecided"
+    grown = [run.present[2] - run.present[0] for run in line]
+    came = [more + run.served[2] - run.served[0] for more, run in zip(grown, line, strict=True)]
+    whole = sum(came)
+    if whole < FEWEST_CAME:
+        return Waiting(line[0].name, whole, None)
+    ratio, share = sum(grown) / whole, whole / len(line)
+    rest = _growth([(more - ratio * n) / share for more, n in zip(grown, came, strict=True)], confidence)
+    return Waiting(line[0].name, whole, Growth(ratio, ratio + rest.low, ratio + rest.high, rest.spread))
+
+
+def decide(look: Look, courses: Sequence[Course], patience: Patience) -> tuple[str, str]:
+    """The verdict of a look, and why.
+
+    Unstable: the backlog, or a line, is steep, and it has filled up. Stable: all of them are flat, and so
+    is the age of the oldest session.
+    """
+    gone = [(c.marks[0].gone, c.marks[1].gone, c.marks[2].gone) for c in courses]
+    if look.growth.is_steep(patience) and _is_filled(gone):
+        return "unstable", "the backlog grows as long as sessions come"
+    for k, line in enumerate(look.lines):
+        served = [c.lines[k].served for c in courses]
+        if line.growth is not None and line.growth.is_steep(patience) and _is_filled(served):
+            return "unstable", f"the line at {line.name} grows as long as jobs come to it"
+    if look.oldest.is_steep(patience):
+        return "undecided", "the oldest sessions in the backlog grow older, and may never go"
+    if not look.growth.is_flat(patience):
+        return "undecided", "neither growth of the backlog nor its absence is certain"
+    for line in look.lines:
+        if line.growth is None and (line.came or look.arrivals < UNUSED_AFTER):
+            jobs = "1 job" if line.came == 1 else f"{line.came} jobs"
+            return "undecided", f"{jobs} at {line.name} are too few to tell whether its line grows"
+        if line.growth is not None and not line.growth.is_flat(patience):
+            return "undecided", f"neither growth of the line at {line.name} nor its absence is certain"
+    if not look.oldest.is_flat(patience):
+        return "undecided", "the backlog does not grow, but its oldest sessions may grow older"
+    return "stable", "the backlog does not grow"
+
+
+def _is_filled(gone: Sequence[tuple[int, int, int]]) -> bool:
+    """Whether as many went in the last quarter as in the one before, and enough of them to tell."""
+    third = sum(at[1] - at[0] for at in gone)
+    fourth = sum(at[2] - at[1] for at in gone)
+    return min(third, fourth) >= FEWEST_GONE and fourth <= RISING * third
 
 
 def check_stream(program: Program) -> None:
     """Refuse programs whose sessions do not keep coming at a steady rate (SQ0938)."""
     arrival = program.workload.arrival if program.workload is not None else NoArrivals()
     if not isinstance(arrival, Poisson | Renewal | Slotted):
-        kind = "none" if isinstance(arrival, NoArrivals) else type(arrival).__name__.lower()
-        sources = {program.source.name: program.source} if program.source else None
-        raise ProgramError([diagnose("SQ0938", arrival.at, sources=sources, kind=f"`arrive {kind}`")])
+        word = "none" if isinstance(arrival, NoArrivals) else type(arrival).__name__.lower()
+        kind = f"`arrive {word}`"
+    elif arrival_rate(program) == 0:
+        kind = "a rate of 0"
+    else:
+        return
+    sources = {program.source.name: program.source} if program.source else None
+    raise ProgramError([diagnose("SQ0938", arrival.at, sources=sources, kind=kind)])
 
 
 def _controlled(

@@ -71,7 +71,9 @@ def check_test(probability: Any, confidence: Any, half_width: Any, most: Any) ->
         raise ProgramError(complaints)
 
 
-def check_patience(seeds: Any, confidence: Any, resolution: Any, most_events: Any) -> None:
+def check_patience(
+    seeds: Any, confidence: Any, resolution: Any, most_events: Any, seconds: Any = None
+) -> None:
     """Refuse what a look at stability cannot be asked for (SQ0937)."""
     asked = [
         ("number of runs", seeds, _is_whole(seeds) and 4 <= seeds <= MOST_SEEDS, "whole, at least 4"),
@@ -81,6 +83,7 @@ def check_patience(seeds: Any, confidence: Any, resolution: Any, most_events: An
             "greatest number of events", most_events, _is_whole(most_events) and most_events >= 1,
             "whole, at least 1",
         ),
+        ("time", seconds, seconds is None or (_is_time(seconds) and seconds > 0), "above 0, in seconds"),
     ]  # fmt: skip
     complaints = [
         diagnose("SQ0937", what=what, value=_show(value), wanted=wanted)

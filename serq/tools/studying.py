@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import click
@@ -158,6 +158,9 @@ Exit codes: 0 stable (or an edge found), 1 unstable (or refused), 2 wrong use, 3
     metavar="N",
     help="Events to handle for a verdict (20000000).",
 )
+@click.option(
+    "--time", "seconds", type=float, default=600.0, metavar="S", help="Seconds until it ends undecided (600)."
+)
 @_study
 def judge_stability(
     file: str,
@@ -167,6 +170,7 @@ def judge_stability(
     confidence: float,
     seeds: int,
     most_events: int,
+    seconds: float,
     sets: dict[str, str],
     defs: dict[str, str],
     seed: int,
@@ -181,16 +185,17 @@ def judge_stability(
         give(sets, name, value)
     with usage_errors():
         check_settings(horizon=1.0, seed=seed)
-        check_patience(seeds, confidence, resolution, most_events)
+        check_patience(seeds, confidence, resolution, most_events, seconds)
         check_replication(1, 1 if jobs is None else jobs)
-        ends = None if param is None else _range(param)
+        ends = None if param is None else _range(param, sets)
 
+    from serq.studies.edge import MOST_PROBES
     from serq.studies.show import show_edge, show_stability, study_to_json
     from serq.tools.progress import Progress
 
     asked: dict[str, Any] = {
         "seed": seed, "seeds": seeds, "confidence": confidence, "resolution": resolution,
-        "most_events": most_events, "jobs": _cores(jobs),
+        "most_events": most_events, "seconds": seconds, "jobs": _cores(jobs),
     }  # fmt: skip
     if ends is None:
         program = open_program(file, sets, defs)
@@ -204,9 +209,9 @@ def judge_stability(
     name, low, high = ends
     program = open_program(file, {**sets, name: repr(low)}, defs)
     text = program.source.text if program.source is not None else None
-    edge = serq.find_edge(
-        file, source=text, parameter=name, low=low, high=high, sets=sets, defs=defs, **asked
-    )
+    given: dict[str, Any] = {"source": text, "sets": sets, "defs": defs}
+    with Progress(MOST_PROBES, " values at most") as progress:
+        edge = serq.find_edge(file, parameter=name, low=low, high=high, progress=progress, **given, **asked)
     if as_json:
         print_exact(study_to_json(edge))
     else:
@@ -214,17 +219,27 @@ def judge_stability(
     return 0 if edge.middle is not None else 3
 
 
-def _range(text: str) -> tuple[str, float, float]:
+def _range(text: str, sets: Mapping[str, str]) -> tuple[str, float, float]:
     """`NAME=LOW:HIGH`."""
-    name, _, ends = text.partition("=")
+    name, equals, ends = text.partition("=")
+    name = name.strip()
     first, colon, second = ends.partition(":")
     try:
         low, high = float(first), float(second)
     except ValueError:
         low = high = math.nan
-    if not (name.strip().isidentifier() and colon and -math.inf < low < high < math.inf):
-        raise ProgramError([diagnose("SQ0939", text=text)])
-    return name.strip(), low, high
+    if not (name.isidentifier() and equals and colon):
+        fault = "it is not of this form"
+    elif not (math.isfinite(low) and math.isfinite(high)):
+        bad = second if math.isfinite(low) else first
+        fault = f"`{bad}` is not a finite number"
+    elif not low < high:
+        fault = f"{first} is not below {second}"
+    elif name in sets:
+        fault = f"{name} is set to {sets[name]} as well"
+    else:
+        return name, low, high
+    raise ProgramError([diagnose("SQ0939", text=text, fault=fault)])
 
 
 def _cores(jobs: int | None) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import time
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ import pytest
 import serq
 from serq.machine.fused.fragment import find_fused
 from serq.studies.capacity import arrival_rate, expected, most_tokens_per_time
-from serq.studies.course import FollowSeeds, watch_course
+from serq.studies.course import Course, FollowSeeds, watch_course
 from serq.studies.stability import Patience, look_at
 from serq.tools.cli import run_command
 
@@ -94,7 +95,7 @@ def test_filling_up_is_not_growth() -> None:
         desk(work="1").replace("stage desk : fifo", "stage desk : delay").replace("desk, 1", "desk, 1000")
     )
     found = serq.stability(serq.compile(source=source, sets={"rate": 1}))
-    assert found.looks[0].growth > 0.9
+    assert found.looks[0].growth.mean > 0.9
     assert found.verdict == "stable"
 
 
@@ -108,14 +109,128 @@ def test_a_bound_on_events_ends_the_search() -> None:
     found = serq.stability(program, most_events=30_000)
     assert found.verdict == "undecided"
     assert found.events <= 30_000
+    assert "--most-events" in found.reason
+
+
+def course_of(program: serq.Program, seed: int, arrivals: int) -> Course:
+    """One run, as a study follows it."""
+    course = FollowSeeds.of(program).start()((seed, arrivals, 10**9))
+    assert course is not None
+    return course
+
+
+# ---------------------------------------------------------------- who seldom comes
+
+TWO_LINES = """use "std/args";
+fn main() {
+  let load = args.number("load", 2);
+  let share = args.number("share", 0.01);
+  stage often : fifo;
+  stage seldom : fifo;
+  workload { arrive poisson(0.5); init { set rare = ~bernoulli(share); } }
+  server {
+    branch (rare == 1) { run seldom (cost(seldom, 2 * load / share)); } else { run often (cost(often, 1)); }
+  }
+}
+"""
+
+
+def judged(source: str, **sets: float) -> serq.Stability:
+    return serq.stability(serq.compile(source=source, sets=sets))
+
+
+@pytest.mark.parametrize("seed", [1, 50])
+def test_a_line_that_grows_is_found_however_few_come_to_it(seed: int) -> None:
+    """Half of those who come to it are never served, which is 1.5 % of all."""
+    found = serq.stability(serq.compile(source=TWO_LINES, sets={"share": 0.03}), seed=seed)
+    assert found.verdict == "unstable"
+    assert found.reason == "the line at seldom grows as long as jobs come to it"
+
+
+@pytest.mark.slow
+def test_a_line_is_stable_when_its_own_load_is_small() -> None:
+    assert judged(TWO_LINES, load=0.3).verdict == "stable"
+    assert judged(TWO_LINES, share=0).verdict == "stable"  # nobody ever comes there
+
+
+def test_a_line_to_which_too_few_come_is_not_called_stable() -> None:
+    found = serq.stability(serq.compile(source=TWO_LINES, sets={"share": 0.0001}), most_events=50_000)
+    assert found.verdict == "undecided"
+    assert "at seldom are too few to tell whether its line grows; longer runs" in found.reason
+
+
+POOLED = """use "std/args";
+fn main() {
+  let load = args.number("load", 2);
+  stage desk : delay;
+  pool keys { cap 1; }
+  workload { arrive poisson(1); init { set rare = ~bernoulli(0.02); } }
+  server { branch (rare == 1) { hold keys (cost(keys, 1)) { run desk (cost(desk, 50 * load)); } } }
+}
+"""
+
+
+@pytest.mark.parametrize(("load", "word"), [(0.4, "stable"), (2, "unstable")])
+def test_the_line_of_a_pool_counts_too(load: float, word: str) -> None:
+    assert judged(POOLED, load=load).verdict == word
+
+
+STARVED = """fn main() {
+  device gpu { }
+  engine llm on gpu { tokens cap 8; schedule { SCHEDULE } execute (1); }
+  workload { arrive poisson(0.1); init { set rare = ~bernoulli(0.01); } }
+  server { run llm prefill (cost(llm, 10)); }
+}
+"""
+
+
+def test_whoever_is_never_served_keeps_a_system_from_being_stable() -> None:
+    """The backlog grows by 1 % of the arrivals only, but those of the class never go."""
+    never = serq.compile(source=STARVED.replace("SCHEDULE", "advance running only (rare == 0);"))
+    found = serq.stability(never, most_events=100_000)
+    assert found.verdict == "undecided"
+    assert found.reason.startswith("the oldest sessions in the backlog grow older, and may never go")
+    assert found.looks[-1].oldest.mean > 0.5
+    last = serq.compile(source=STARVED.replace("SCHEDULE", "advance running by (rare);"))
+    assert serq.stability(last).verdict == "stable"
+
+
+@pytest.mark.parametrize("arrive", ["slotted(10, 0)", "slotted(10, ~poisson(0))", "slotted(10, 0 * ~exp(1))"])
+def test_a_stream_that_brings_nobody_is_refused(arrive: str) -> None:
+    with pytest.raises(serq.ProgramError) as refused:
+        serq.stability(serq.compile(source=desk(arrive)))
+    assert [d.code for d in refused.value.diagnostics] == ["SQ0938"]
+
+
+@pytest.mark.parametrize("source", [desk("slotted(10, floor(~uniform(0, 1)))"), ENGINE.replace(
+    "poisson(load * 4 / 20)", "slotted(10, floor(~uniform(0, 1)))")])  # fmt: skip
+def test_slots_that_bring_nobody_end_at_the_bound(source: str) -> None:
+    found = serq.stability(serq.compile(source=source), most_events=50_000)
+    assert (found.verdict, found.looks, found.backlog) == ("undecided", (), None)
+    assert "--most-events" in found.reason
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_the_time_ends_the_search(jobs: int) -> None:
+    """A server right at its edge, which would take much longer."""
+    program = serq.compile(source=desk(), sets={"rate": 1})
+    begun = time.monotonic()
+    found = serq.stability(program, seconds=1.5, jobs=jobs, most_events=10**9)
+    assert time.monotonic() - begun < 10
+    assert found.verdict == "undecided"
+    assert "--time" in found.reason
+
+
+def test_the_time_ends_the_search_for_an_edge() -> None:
+    edge = serq.find_edge(source=desk(), parameter="rate", low=0.1, high=5, seconds=0.7, resolution=0.001)
+    assert not edge.in_time
 
 
 def test_a_control_variable_narrows_the_growth_of_an_overloaded_system() -> None:
     program = serq.compile(source=desk(work="1"), sets={"rate": 1.5})
-    follow = FollowSeeds.of(program).start()
-    courses = [follow((seed, 800)) for seed in range(1, 13)]
-    plain = look_at(courses, 800, None, Patience())
-    controlled = look_at(courses, 800, 1.5, Patience())
+    courses = [course_of(program, seed, 800) for seed in range(1, 13)]
+    plain = look_at(courses, 800, None, Patience()).growth
+    controlled = look_at(courses, 800, 1.5, Patience()).growth
     assert (plain.controlled, controlled.controlled) == (False, True)
     assert controlled.low <= 1 / 3 <= controlled.high  # 1 - 1/1.5
     assert controlled.high - controlled.low < 0.2 * (plain.high - plain.low)
@@ -127,9 +242,8 @@ def test_a_course_is_the_same_watched_or_read_from_records(arrive: str, load: fl
     source = ENGINE.replace("poisson(load * 4 / 20)", arrive)
     program = serq.compile(source=source, sets={"load": load})
     assert not isinstance(find_fused(program), str)
-    follow = FollowSeeds.of(program).start()
     for seed in (1, 2):
-        read, watched = follow((seed, 600)), watch_course(program, seed, 600)
+        read, watched = course_of(program, seed, 600), watch_course(program, seed, 600)
         assert read.marks == watched.marks
         # At the multiples of a slot sessions come and go at one instant, in either order.
         assert read.empties == watched.empties or "slotted" in arrive
@@ -149,7 +263,7 @@ def test_whoever_is_rejected_is_gone_and_whoever_waits_in_vain_is_not(units: str
     ):
         source = source.replace(old, new)
     program = serq.compile(source=source, sets={"load": 0.2})
-    course = FollowSeeds.of(program).start()((1, 400))
+    course = course_of(program, 1, 400)
     assert course.marks == watch_course(program, 1, 400).marks
 
 
@@ -283,3 +397,19 @@ def test_a_range_that_is_none(file: Path, range_: str, capsys: pytest.CaptureFix
 def test_a_parameter_that_is_no_input(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run_command(["stability", str(file), "--param", "rat=1:2"]) == 1
     assert "SQ0254" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("range_", "fault"),
+    [
+        ("rate=10:inf", "`inf` is not a finite number"),
+        ("rate=60:10", "60 is not below 10"),
+        ("rate=1", "it is not of this form"),
+        ("rate=1:2", "rate is set to 3 as well"),
+    ],
+)
+def test_the_fault_of_a_range_is_named(
+    file: Path, range_: str, fault: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_command(["stability", str(file), "--param", range_, "--set", "rate=3"]) == 2
+    assert fault in capsys.readouterr().err

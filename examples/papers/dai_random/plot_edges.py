@@ -45,8 +45,8 @@ def main(out: str, files: list[str]) -> None:
         beside = BESIDE.get(Path(file).stem, 0.0)
         panel.axvspan(found["stable"], found["unstable"], color=colour, alpha=0.18, linewidth=0)
         for probe in found["probes"]:
-            look = probe["found"]["looks"][-1]
-            growth, error = look["growth"], (look["high"] - look["low"]) / 2
+            look = probe["found"]["looks"][-1]["growth"]
+            growth, error = look["mean"], (look["high"] - look["low"]) / 2
             filled = {"stable": "white", "unstable": colour}.get(probe["found"]["verdict"], "lightgrey")
             panel.errorbar(
                 probe["value"] + beside,

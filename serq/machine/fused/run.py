@@ -17,6 +17,7 @@ from serq.machine.code import build
 from serq.machine.draws import OutsideLaw, Stream
 from serq.machine.fused.fragment import find_fused
 from serq.machine.fused.writer import LoopWriter, TooDeep
+from serq.machine.settings import PROGRESS_EVERY
 
 if TYPE_CHECKING:
     from serq.machine.loop import Machine
@@ -33,6 +34,7 @@ def _stands_between(ranks: list[Any], low: Any, high: Any) -> bool:
 
 
 LENT = {
+    "PROGRESS_EVERY": PROGRESS_EVERY,
     "SMALLEST_GAP": SMALLEST_GAP,
     "Stream": Stream,
     "WHOLE": WHOLE,

@@ -45,7 +45,7 @@ def loop(m, horizon, warmup, wanted, progress):
     ready, queue = [], deque()
     <start>
     arrive_at = finish_at = inf
-    arrive_no, finish_no, number, at, again = 1, 1, 2, 0, 16384
+    arrive_no, finish_no, number, at, again = 1, 1, 2, 0, PROGRESS_EVERY
     warm_at = warmup if warmup > 0 else inf
     <first arrivals>
     while True:
@@ -88,7 +88,7 @@ def loop(m, horizon, warmup, wanted, progress):
             events += 1
             <arrive>
         if events >= again:
-            again = events + 16384
+            again = events + PROGRESS_EVERY
             progress(now, iterations)
     <end>
     return True
