@@ -834,11 +834,12 @@ def State.at (p : Program) (runs : List Run) : State where
   joined := nextJoined runs
   registers := p.registers
 
-/-- The runs after one slot: a batch, then `k` sessions come and run `phases`. -/
+/-- The runs after one slot: a batch, and `k` sessions that run `phases` come when it ends. They come
+before those that go on then: the next slot was scheduled before the batch. -/
 def slot (p : Program) (phases : List Phase) (runs : List Run) (k : Nat) : List Run :=
   let f := (State.at p runs).form p
-  ((({ State.at p runs with runs := f.unfinished, joined := f.joined }).join f.finished).join
-    (List.replicate k (0, phases))).runs
+  ((({ State.at p runs with runs := f.unfinished, joined := f.joined }).join
+    (List.replicate k (0, phases))).join f.finished).runs
 
 /-- The runs at the starts of the slots, `k` sessions coming in each with the law of `arrivals`. -/
 def slotted (p : Program) (phases : List Phase) (arrivals : Law Nat) : Chain (List Run) Nat :=
@@ -866,8 +867,8 @@ theorem slotted_loaded {p : Program} (hp : p.Proper) (hn : p.slots = none)
     simp only [slotted, slot, State.join, List.mem_append] at hr
     rcases hr with (hr | hr) | hr
     · exact hf.unfinished_sized r hr
-    · exact line_sized _ _ hf.finished_sized r hr
     · exact line_sized _ _ (fun x hx => by rw [(List.mem_replicate.mp hx).2]; exact hphases) r hr
+    · exact line_sized _ _ hf.finished_sized r hr
   balance := by
     intro runs k h
     have hf := (h.holds hn).form hp
