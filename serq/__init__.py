@@ -304,7 +304,7 @@ def emit_lean(program: Program | str | os.PathLike[str], *, prove: bool = False)
 
 def claims_in_lean(program: Program | str | os.PathLike[str], *, prove: bool = False) -> Emitted:
     """The same as several texts, with what became of each claim: `emitted.verdicts`."""
-    from serq.lean.prove import emit
+    from serq.lean.chain import emit
     from serq.tools.running import with_source
 
     program = _program(program)

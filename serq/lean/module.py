@@ -65,21 +65,29 @@ class Text:
         ]
         return "\n\n".join(parts) + "\n"
 
-    def alone(self, modules: tuple[str, ...], proofs: list[str]) -> str:
-        """A module that carries the text of others, and then `proofs`."""
+    def alone(
+        self,
+        modules: tuple[str, ...],
+        proofs: list[str],
+        *,
+        heading: str | None = None,
+        definitions: list[str] | None = None,
+    ) -> str:
+        """A module that carries the text of others, then the definitions, by default those of the claims,
+        and then `proofs`."""
         parts = [
             "module",
-            self.heading,
+            heading or self.heading,
             "@[expose] public noncomputable section",
             *(f"namespace Serq\n\n{module_body(name)}\n\nend Serq" for name in modules),
-            *self.definitions(),
+            *(definitions or self.definitions()),
             *proofs,
         ]
         return "\n\n".join(parts) + "\n"
 
     def definitions(self) -> list[str]:
         """The program as data, its workloads and its claims, in their namespace."""
-        data = [self._program(), self._workload()]
+        data = [self.program_text(), self._workload()]
         claims = [(s, self.claim_term(s)) for s in self.fragment.claims]
         # A claim may be called `max`, or like a definition of the model. Protected, it does not stand
         # before the other in the claims that follow.
@@ -104,7 +112,8 @@ class Text:
             head += f" {s.quantifier} {names} fun {_used(variable, s.proposition)} =>"
         return fill_term(head, s.proposition, 4)
 
-    def _program(self) -> str:
+    def program_text(self) -> str:
+        """The engine as data."""
         f = self.fragment
         slot = f.path.slot
         fields = [

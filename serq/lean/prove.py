@@ -23,14 +23,23 @@ from serq.source import Span
 
 
 @frozen
+class Stability:
+    """The question whether a program's chain is stable, in the place of a claim. at: of its arrivals."""
+
+    name: str
+    at: Span | None
+
+
+@frozen
 class Verdict:
-    """What became of a claim.
+    """What became of a claim, or of the question whether a chain is stable.
 
     status: "proved", "refuted", "stated" or "outside". by: the schemes or "witness", for the first
-    two. why: in words, for the others. at: the place of what keeps a claim outside.
+    two. why: in words, for the others, or the numbers that decide. at: the place of what keeps a claim
+    outside.
     """
 
-    claim: Claim
+    claim: Claim | Stability
     status: str
     by: tuple[str, ...] = ()
     why: str = ""
@@ -43,7 +52,7 @@ class Emitted:
     """The Lean text of a program's claims.
 
     alone: one file that needs no other. statements, proofs: modules of the package; proofs is None
-    without any. stem: the name of their files.
+    without any. stem: the name of their files. modules: of the package, which these need.
     """
 
     stem: str
@@ -51,6 +60,7 @@ class Emitted:
     statements: str
     proofs: str | None
     verdicts: tuple[Verdict, ...]
+    modules: tuple[str, ...] = MODULES
 
 
 def emit(program: Program, prove: bool = False) -> Emitted:

@@ -11,7 +11,7 @@ from typing import Any
 import serq
 from serq.diagnostics import ProgramError, diagnose
 from serq.ir.program import Program
-from serq.lean.module import MODULES, module_stem, module_text, package_text
+from serq.lean.module import module_stem, module_text, package_text
 from serq.lean.prove import Emitted, Verdict
 from serq.tools.saying import print_exact, print_text, writing
 from serq.tools.writing import write_file
@@ -58,7 +58,7 @@ def _files(emitted: Emitted, output: str) -> dict[str, str]:
     stem = module_stem(emitted.stem)
     folder = Path(output)
     texts = {folder / name: package_text(name) for name in ("lakefile.toml", "lean-toolchain")}
-    texts |= {folder / "Serq" / f"{name}.lean": module_text(name) for name in MODULES}
+    texts |= {folder / "Serq" / f"{name}.lean": module_text(name) for name in emitted.modules}
     texts[folder / "Serq" / "Generated" / f"{stem}.lean"] = emitted.statements
     if emitted.proofs is not None:
         texts[folder / "Serq" / "Proofs" / f"{stem}.lean"] = emitted.proofs
@@ -97,7 +97,7 @@ def verdict_text(v: Verdict) -> str:
     match v.status:
         case "proved" | "refuted":
             if v.witness is None:
-                return f"{v.status} by {' and '.join(v.by)}"
+                return f"{v.status} by {' and '.join(v.by)}" + (f": {v.why}" if v.why else "")
             i, count = v.witness.iteration, v.witness.world.count
             where = f"{count} session{'s' * (count != 1)}, {v.witness.steps} steps, at {v.witness.now:.17g}"
             what = "the end" if i is None else f"demand {i.demand}, tokens {i.tokens}"

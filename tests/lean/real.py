@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from serq.lean.module import MODULES, Text, module_stem, phases_text
+from serq.lean.chain import CHAIN_MODULES
+from serq.lean.module import Text, module_stem, phases_text
 from serq.lean.prove import Emitted
 from serq.lean.steps import Iteration
 from serq.lean.witness import World
@@ -40,9 +41,10 @@ class Lean:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        (folder / "Serq").mkdir()
-        for name in MODULES:
-            shutil.copy(ROOT / "lean_export" / "Serq" / f"{name}.lean", folder / "Serq")
+        for name in CHAIN_MODULES:
+            to = folder / "Serq" / f"{name}.lean"
+            to.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / "lean_export" / "Serq" / f"{name}.lean", to)
 
     def verdicts(self, files: dict[str, str]) -> tuple[int, str]:
         """The checker's exit code and what it said about files, given as path = text."""

@@ -30,11 +30,6 @@ from tests.lean.wild import wild_program
 pytestmark = pytest.mark.slow
 
 
-@pytest.fixture(scope="session")
-def lean(tmp_path_factory: pytest.TempPathFactory) -> Lean:
-    return Lean(tmp_path_factory.mktemp("lean"))
-
-
 def test_the_whole_package() -> None:
     began = time.monotonic()
     code, said = check(PACKAGE.parent, [PACKAGE / "Proved.lean"])

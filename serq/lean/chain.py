@@ -1,0 +1,284 @@
+"""Programs under `arrive slotted`, as chains: is every list of runs that they reach positive recurrent?
+
+Where every batch takes as long as a slot, the runs at the engine at the starts of the slots are a Markov
+chain (`Serq.slotted` of `lean_export/Serq/Random.lean`). If its schedule serves everyone, the load decides:
+work · E[sessions in a slot] below the budget, or not.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from itertools import product
+
+from attrs import evolve, frozen
+
+import serq.lean.prove as claims
+from serq.diagnostics import Diagnostic, ProgramError, Sink
+from serq.ir.expr import Binary, Draw, Expr, Func, Num
+from serq.ir.program import Program
+from serq.ir.workload import NoArrivals, Slotted
+from serq.lean.bounds import batch_ranges, range_of
+from serq.lean.facts import serves_proof
+from serq.lean.fragment import Fragment, read_fragment
+from serq.lean.module import MODULES, Text, module_stem, phases_text
+from serq.lean.names import doc_comment, fill_term, lean_name
+from serq.lean.prove import Emitted, Stability, Verdict
+
+CHAIN_MODULES = (*MODULES, "Random", "Chain/Load")
+"""The files of the package that chains need, each after those it imports."""
+
+MOST_OUTCOMES = 1_000
+"""Numbers of sessions in a slot that a law may have."""
+
+FINEST = 10_000_000
+ROUNDING = 4e-16
+"""How far a double may be from the probability that it stands for."""
+
+Law = dict[int, Fraction]
+"""Sessions in a slot, and the probability of so many."""
+
+
+@frozen
+class Chain:
+    """A program whose runs are a chain.
+
+    law: of the sessions in a slot, their number and its weight. work: tokens of a session.
+    """
+
+    fragment: Fragment
+    law: tuple[tuple[int, int], ...]
+    work: int
+
+    @property
+    def load(self) -> Fraction:
+        """Tokens that a slot brings, on average."""
+        weight = sum(w for _, w in self.law)
+        return self.work * sum((Fraction(w * k, weight) for k, w in self.law), Fraction(0))
+
+    @property
+    def serves(self) -> str | None:
+        """A term that shows that a batch is full or serves everyone; None if there is none."""
+        return serves_proof(self.fragment)
+
+
+def emit(program: Program, prove: bool = False) -> Emitted:
+    """The claims of `program` in Lean, or its chain; proved as far as the theorems go if `prove`.
+
+    Raises ProgramError (SQ08xx) with everything that cannot be stated faithfully.
+    """
+    if program.workload is None or not isinstance(program.workload.arrival, Slotted):
+        return claims.emit(program, prove)
+    chain = read_chain(program)
+    text = Text(program, chain.fragment)
+    verdict, proofs = _decide(chain, text, Stability("stable", program.workload.arrival.at), prove)
+    outside = "under `slotted` only the chain of slots has a meaning"
+    verdicts = (verdict, *(Verdict(c, "outside", why=outside) for c in program.claims))
+    statements = _definitions(chain, text)
+    heading = doc_comment(
+        f"The runs of {text.source} as a chain.\nWritten by `serq emit-lean` (program format "
+        f"{program.version}), with exact probabilities.", "/-!",
+    )  # fmt: skip
+
+    def module(imports: list[str], *parts: str) -> str:
+        lines = "\n".join(f"public import Serq.{name}" for name in imports)
+        return "\n\n".join(["module", lines, heading, *parts]) + "\n"
+
+    opening = "@[expose] public noncomputable section"
+    proven = None
+    if proofs:
+        generated = f"Generated.{module_stem(text.stem)}"
+        proven = module(["Chain.Load", generated], "public section", *proofs)
+    return Emitted(
+        text.stem,
+        text.alone(
+            CHAIN_MODULES if proofs else CHAIN_MODULES[:-1], proofs, heading=heading, definitions=statements
+        ),
+        module(["Random"], opening, *statements),
+        proven,
+        verdicts,
+        CHAIN_MODULES,
+    )
+
+
+def read_chain(program: Program) -> Chain:
+    """The program as a chain. Raises ProgramError (SQ08xx) with every reason against it."""
+    workload = program.workload
+    assert workload is not None and isinstance(workload.arrival, Slotted)
+    arrival = workload.arrival
+    reasons: list[Diagnostic] = []
+    fragment = None
+    try:
+        fragment = read_fragment(evolve(program, workload=evolve(workload, arrival=NoArrivals()), claims=()))
+    except ProgramError as error:
+        reasons += error.diagnostics
+    found = Sink()
+    law = law_of(arrival.count)
+    if law is None:
+        found.say(
+            "SQ0803", arrival.count.at or arrival.at, what="the number of sessions in a slot",
+            wanted="a law of a few: a constant, `~table`, `~bernoulli` or `~binomial` of fractions, or sums",
+        )  # fmt: skip
+    if fragment is not None:
+        _check(fragment, arrival, found)
+    reasons += found.errors
+    if reasons or fragment is None or law is None:
+        raise ProgramError(reasons)
+    constant = fragment.path.constant
+    assert constant is not None
+    unit = math.lcm(*(p.denominator for p in law.values()))
+    weights = tuple((k, int(p * unit)) for k, p in sorted(law.items()))
+    return Chain(fragment, weights, sum(tokens for _, tokens in constant))
+
+
+def _check(f: Fragment, arrival: Slotted, found: Sink) -> None:
+    """Say what keeps the runs from being a chain of slots."""
+    engine = f.engine
+    cure = "state a program without it, or other arrivals"
+    if f.path.slot is not None:
+        found.say("SQ0801", arrival.at, what=f"the pool `{f.path.slot.pool}` under `slotted`", cure=cure)
+    if f.registers:
+        found.say("SQ0801", engine.at, what="a register under `slotted`", cure=cure)
+    if not f.path.constant:
+        found.say(
+            "SQ0803", arrival.at, what="the work of a session under `slotted`",
+            wanted="at least one run, of lengths that are the same for every session",
+        )  # fmt: skip
+    lasts = [range_of(engine.execute, ranges) for ranges in batch_ranges(f.budget)]
+    if any(ends != (Fraction(arrival.slot), Fraction(arrival.slot)) for ends in lasts):
+        found.say(
+            "SQ0801", engine.execute.at or engine.at, what="a batch that takes other than a slot",
+            cure=f"let every batch take {arrival.slot:.17g}, as a slot does",
+        )  # fmt: skip
+
+
+def law_of(e: Expr) -> Law | None:
+    """The law of a number of sessions, exactly; None if it is not one of a few whole numbers.
+
+    A probability is the one fraction with a denominator up to `FINEST` that the double stands for.
+    """
+    law = _law(e)
+    if law is None or not all(k >= 0 and k.denominator == 1 for k in law):
+        return None
+    return {int(k): p for k, p in law.items() if p > 0}
+
+
+def _law(e: Expr) -> dict[Fraction, Fraction] | None:
+    match e:
+        case Num(value=value) if math.isfinite(value):
+            return {Fraction(value): Fraction(1)}
+        case Draw(law=name, arguments=arguments) if all(isinstance(a, Num) for a in arguments):
+            values = [_fraction(a.value) for a in arguments if isinstance(a, Num)]
+            return None if None in values else _drawn(name, [v for v in values if v is not None])
+        case Binary(operator="+" | "-" | "*" as operator, left=left, right=right):
+            terms = (left, right)
+        case Func(function="min" | "max" as operator, arguments=terms):
+            pass
+        case _:
+            return None
+    laws = [_law(term) for term in terms]
+    known = [law for law in laws if law is not None]
+    if len(known) < len(laws) or math.prod(map(len, known)) > MOST_OUTCOMES:
+        return None
+    found: dict[Fraction, Fraction] = {}
+    for outcome in product(*(law.items() for law in known)):
+        value, chance = _APPLY[operator]([k for k, _ in outcome]), Fraction(1)
+        for _, p in outcome:
+            chance *= p
+        found[value] = found.get(value, Fraction(0)) + chance
+    return found
+
+
+_APPLY: dict[str, Callable[[Sequence[Fraction]], Fraction]] = {
+    "+": lambda v: v[0] + v[1],
+    "-": lambda v: v[0] - v[1],
+    "*": lambda v: v[0] * v[1],
+    "min": min,
+    "max": max,
+}
+
+
+def _drawn(name: str, values: list[Fraction]) -> dict[Fraction, Fraction] | None:
+    found: dict[Fraction, Fraction] = {}
+    match name, values:
+        case "bernoulli", (p,):
+            return {Fraction(0): 1 - p, Fraction(1): p}
+        case "binomial", (n, p) if n.denominator == 1 and n < MOST_OUTCOMES:
+            for k in range(int(n) + 1):
+                found[Fraction(k)] = math.comb(int(n), k) * p**k * (1 - p) ** (int(n) - k)
+            return found
+        case "table", _:
+            for value, p in zip(values[::2], values[1::2], strict=True):
+                found[value] = found.get(value, Fraction(0)) + p
+            return found if sum(found.values()) == 1 else None
+    return None
+
+
+def _fraction(value: float) -> Fraction | None:
+    near = Fraction(value).limit_denominator(FINEST)
+    return near if abs(near - Fraction(value)) <= ROUNDING else None
+
+
+# ---------------------------------------------------------------- the text
+
+
+def _definitions(chain: Chain, text: Text) -> list[str]:
+    f = chain.fragment
+    law = ", ".join(f"({weight}, {sessions})" for sessions, weight in chain.law)
+    return [
+        f"namespace {text.namespace}",
+        text.program_text(),
+        doc_comment("Weights of the number of sessions that come in a slot.")
+        + "\n"
+        + fill_term("def arrivals : Law Nat :=", f"[{law}]", 2),
+        doc_comment("The runs at the engine, slot by slot: each slot is a batch.")
+        + "\n"
+        + fill_term(
+            "def chain : Chain (List Run) Nat :=", f"slotted program {phases_text(f.path)} arrivals", 2
+        ),
+        doc_comment(
+            "The queue is stable: whatever runs are at the engine, it takes finite expected time until there "
+            "are the same again."
+        )
+        + "\ndef stable : Prop :=\n  ∀ runs, chain.Reaches [] runs → chain.PositiveRecurrent runs",
+        f"end {text.namespace}",
+    ]
+
+
+def _decide(chain: Chain, text: Text, question: Stability, prove: bool) -> tuple[Verdict, list[str]]:
+    """What becomes of the question, and the proof."""
+    f = chain.fragment
+    if not prove:
+        return Verdict(question, "stated", why="no proof was asked for"), []
+    if chain.serves is None:
+        return Verdict(question, "stated", why="the schedule may leave somebody out of a batch with room"), []
+    below = chain.load < f.budget
+    empty = next((weight for sessions, weight in chain.law if sessions == 0), 0)
+    if below and not empty:
+        return Verdict(question, "stated", why="somebody comes in every slot, so it never is empty"), []
+    name = f"Claims.{lean_name(text.stem)}"
+    budget_most = "none" if f.most is None else f"some {f.most}"
+    compared = f"{chain.work} · E[sessions] = {chain.load} {'<' if below else '≥'} {f.budget}"
+    conditions = f"proper rfl serves (phases := {phases_text(f.path)}) lengths"
+    proof = (
+        f"fun runs h =>\n  slotted_below {conditions}\n    (w := {empty}) (by simp [{name}.arrivals])"
+        f" (by decide) (by decide +kernel) runs h"
+        if below
+        else f"fun h =>\n  slotted_above {conditions}\n    (arrivals := {name}.arrivals) (by decide)"
+        "\n    (by decide +kernel) (by decide +kernel) (h [] .refl)"
+    )
+    proofs = [
+        f"namespace Serq.Proofs.{lean_name(text.stem)}",
+        f"theorem proper : {name}.program.Proper :=\n"
+        f"  ⟨show 1 ≤ {f.budget} by decide, fun m (h : {budget_most} = some m) => by cases h <;> decide⟩",
+        f"theorem serves : {name}.program.schedule.Serves fun _ _ => False :=\n  {chain.serves}",
+        fill_term(
+            "theorem lengths :", f"Serq.Sized (some (work {phases_text(f.path)})) {phases_text(f.path)} :=", 4
+        )
+        + "\n  ⟨by decide, fun m h => by cases h; decide⟩",
+        doc_comment(f"Stable or not by the load: {compared}.")
+        + f"\ntheorem stable : {'' if below else '¬ '}{name}.stable := {proof}",
+        f"end Serq.Proofs.{lean_name(text.stem)}",
+    ]
+    return Verdict(question, "proved" if below else "refuted", ("load",), why=compared), proofs

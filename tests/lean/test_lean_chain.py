@@ -1,0 +1,195 @@
+"""Programs under `arrive slotted` as chains: what is stated, what decides, and what real Lean says."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+import serq
+from serq.lean.chain import law_of, read_chain
+from serq.lean.prove import Emitted
+from serq.machine.loop import Machine
+from serq.machine.settings import Settings
+from tests.lean.programs import ROOT
+from tests.lean.real import Lean
+
+SARATHI = ROOT / "examples" / "papers" / "dai_random" / "sarathi_slotted.sq"
+
+SMALL = """use "std/args";
+fn main() {
+  let load = args.number("load", 0);
+  device gpu { }
+  engine e on gpu { tokens cap CAP; schedule { SCHEDULE } execute (EXECUTE); }
+  workload { arrive slotted(5, COUNT); init { set n = LENGTH; } }
+  server { run e prefill (cost(e, n)); run e decode (cost(e, 2)); }
+}
+"""
+
+
+def small(
+    count: str = "~bernoulli(0.5)", cap: int = 6, length: str = "7", execute: str = "5",
+    schedule: str = "advance running decode first;",
+) -> serq.Program:  # fmt: skip
+    source = SMALL
+    for name, value in {
+        "COUNT": count, "CAP": str(cap), "LENGTH": length, "EXECUTE": execute, "SCHEDULE": schedule,
+    }.items():  # fmt: skip
+        source = source.replace(name, value)
+    return serq.compile("small.sq", source=source)
+
+
+def verdict(program: serq.Program) -> tuple[str, str]:
+    (found,) = serq.claims_in_lean(program, prove=True).verdicts
+    return found.status, found.why
+
+
+@pytest.mark.parametrize(
+    ("count", "law"),
+    [
+        ("3", {3: 1}),
+        ("~bernoulli(0.3)", {0: Fraction(7, 10), 1: Fraction(3, 10)}),
+        ("~binomial(2, 0.1)", {0: Fraction(81, 100), 1: Fraction(18, 100), 2: Fraction(1, 100)}),
+        ("~table(0: 0.9475, 2: 1.05 / 20)", {0: Fraction(9475, 10000), 2: Fraction(525, 10000)}),
+        ("2 * ~bernoulli(0.5) + ~bernoulli(0.5)", dict.fromkeys(range(4), Fraction(1, 4))),
+        ("~table(0: 1 / 3, 1: 2 / 3)", {0: Fraction(1, 3), 1: Fraction(2, 3)}),
+        ("min(~binomial(2, 0.5), 1)", {0: Fraction(1, 4), 1: Fraction(3, 4)}),
+        ("3 - ~bernoulli(1)", {2: 1}),
+    ],
+)
+def test_a_law_of_whole_numbers_is_read_exactly(count: str, law: dict[int, Fraction]) -> None:
+    program = small(count)
+    assert program.workload is not None
+    assert law_of(program.workload.arrival.count) == law  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    ("parts", "code", "words"),
+    [
+        ({"count": "~poisson(1)"}, "SQ0803", "the number of sessions in a slot"),
+        ({"count": "~bernoulli(0.123456789012)"}, "SQ0803", "the number of sessions in a slot"),
+        ({"execute": "4"}, "SQ0801", "other than a slot"),
+        ({"execute": "4 + batch.tokens / 8"}, "SQ0801", "other than a slot"),
+        ({"length": "1 + ~bernoulli(0.5)"}, "SQ0803", "the work of a session"),
+    ],
+)
+def test_what_is_no_chain_of_slots_is_refused(parts: dict[str, str], code: str, words: str) -> None:
+    with pytest.raises(serq.ProgramError) as refused:
+        serq.emit_lean(small(**parts))
+    (reason,) = refused.value.diagnostics
+    assert reason.code == code
+    assert words in reason.message
+    assert reason.at is not None
+
+
+def test_the_load_decides() -> None:
+    """A session brings 9 tokens, and a slot can serve 6."""
+    assert verdict(small("~bernoulli(0.6)")) == ("proved", "9 · E[sessions] = 27/5 < 6")
+    assert verdict(small("~bernoulli(0.7)")) == ("refuted", "9 · E[sessions] = 63/10 ≥ 6")
+    assert verdict(small("2 * ~bernoulli(0.5)", cap=9)) == ("refuted", "9 · E[sessions] = 9 ≥ 9")
+
+
+def test_what_the_load_does_not_decide_is_stated() -> None:
+    first = "branch (running.decoding > 0) { advance running only (decoding); } else { advance running; }"
+    assert verdict(small(schedule=first))[0] == "stated"
+    assert verdict(small("1", cap=20)) == ("stated", "somebody comes in every slot, so it never is empty")
+    assert serq.claims_in_lean(small()).verdicts[0].status == "stated"
+
+
+# ---------------------------------------------------------------- real Lean
+
+INSTANCES = {
+    "table": lambda: serq.compile(SARATHI, sets={"load": 0.95}),
+    "binomial": lambda: small("~binomial(4, 0.1)"),
+    "bernoulli": lambda: small(schedule="advance running; each at most 3;", cap=7),
+    "at": lambda: serq.compile(SARATHI, sets={"load": 1}),
+    "above": lambda: small("1 + ~bernoulli(0.25)"),
+}
+BELOW = ("table", "binomial", "bernoulli")
+
+
+def instance(name: str) -> Emitted:
+    return serq.claims_in_lean(INSTANCES[name](), prove=True)
+
+
+def checked(lean: Lean, name: str, swap: bool = False) -> tuple[int, str]:
+    """What Lean says about an instance, in files of its own name."""
+    emitted = instance(name)
+    files = {f"Serq/Generated/{name}": emitted.statements, f"Serq/Proofs/{name}": emitted.proofs or ""}
+    stem = emitted.stem
+    files = {path: text.replace(f"Generated.{stem}", f"Generated.{name}") for path, text in files.items()}
+    if swap:
+        proofs = files[f"Serq/Proofs/{name}"]
+        claim = f"Claims.{stem}.stable"
+        swapped = (
+            proofs.replace(f": ¬ {claim}", f": {claim}")
+            if f": ¬ {claim}" in proofs
+            else proofs.replace(f": {claim}", f": ¬ {claim}")
+        )
+        assert swapped != proofs
+        files[f"Serq/Proofs/{name}"] = swapped
+    return lean.verdicts(files)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", INSTANCES)
+def test_lean_accepts_the_verdict(lean: Lean, name: str) -> None:
+    emitted = instance(name)
+    assert emitted.verdicts[0].status == ("proved" if name in BELOW else "refuted")
+    assert "sorry" not in emitted.alone
+    code, said = checked(lean, name)
+    assert code == 0, said
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["table", "at"])
+def test_lean_rejects_the_other_verdict(lean: Lean, name: str) -> None:
+    code, said = checked(lean, name, swap=True)
+    assert code == 1, said
+
+
+@pytest.mark.slow
+def test_the_chain_goes_through_the_slots_of_a_run(lean: Lean) -> None:
+    """As many runs at the starts of the slots as in the machine; who comes then is before who goes on."""
+    schedules = ("advance running decode first;", "advance running;", "advance running by (remaining);")
+    parts = []
+    for k, schedule in enumerate(schedules):
+        program = small("~binomial(2, 0.4)", cap=4, schedule=schedule)
+        sessions, residents = followed(program, slots=60)
+        text = serq.claims_in_lean(program).statements.split("namespace Serq.Claims.small", 1)[1]
+        body = text.rsplit("end Serq.Claims.small", 1)[0]
+        same = f"(chain.visits [] {sessions}).map List.length =\n    {residents}"
+        parts.append(f"namespace Chain{k}\n{body}\nexample : {same} := by decide +kernel\nend Chain{k}")
+        assert max(residents) > 3
+    head = (
+        "module\n\npublic import Serq.Random\n\n@[expose] public noncomputable section\n\nnamespace Serq\n\n"
+    )
+    lean.accepts({"Slots": head + "\n\n".join(parts) + "\n\nend Serq\n"})
+
+
+def followed(program: serq.Program, slots: int) -> tuple[list[int], list[int]]:
+    """Sessions that come in each slot of a run, and runs at the engine when its batch is formed."""
+    machine = Machine(program, Settings(horizon=5.0 * slots - 1))
+    sessions, residents = [0] * slots, [0] * slots
+
+    def come(_: object) -> None:
+        sessions[round(machine.now / 5)] += 1
+
+    machine.on_session.append(come)
+    machine.on_iteration.append(lambda i: residents.__setitem__(round(i.start / 5), i.residents))
+    machine.run()
+    return sessions, residents
+
+
+def test_a_package_has_what_its_chains_need(tmp_path: Path) -> None:
+    from serq.tools.cli import run_command
+
+    assert run_command(["emit-lean", str(SARATHI), "--prove", "-o", str(tmp_path / "lean")]) == 0
+    written = {p.relative_to(tmp_path / "lean").as_posix() for p in (tmp_path / "lean").rglob("*.lean")}
+    assert {"Serq/Random.lean", "Serq/Chain/Load.lean", "Serq/Proofs/sarathi_slotted.lean"} <= written
+
+
+def test_a_chain_is_read_from_the_example() -> None:
+    chain = read_chain(serq.compile(SARATHI))
+    assert (chain.law, chain.work, chain.load) == (((0, 381), (2, 19)), 1280, Fraction(608, 5))
