@@ -39,6 +39,8 @@ from serq.ir.stage import Engine
 from serq.source import Span
 from serq.syntax import tree
 
+ARITHMETIC = ("+", "-", "*", "/", "^")
+
 
 def find_doubts(parsed: tree.Program, program: Program, x: Expressions) -> None:
     """Say everything that is suspicious about a program that is otherwise fine.
@@ -251,7 +253,11 @@ def doubt_equal_arms(own: Sequence[tree.Item], complaints: Complaints) -> None:
 
 
 def doubt_claims(program: Program, complaints: Complaints, varying: set[Place]) -> None:
-    """Claims and gauges that would be the same in an empty system."""
+    """Claims and gauges that would be the same in an empty system, and claims that are no tests."""
+    for claim in program.claims:
+        value = claim.value
+        if isinstance(value, Summary) or (isinstance(value, Binary) and value.operator in ARITHMETIC):
+            complaints.say("SQ0710", claim.at, name=claim.name)
     for figure in (*program.gauges, *program.claims):
         value, kind = figure.value, "gauge" if isinstance(figure, Gauge) else "claim"
         nodes = list(walk_expr(value))

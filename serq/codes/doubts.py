@@ -70,4 +70,11 @@ CODES: dict[str, Code] = {
         severity="doubt",
         example=PEDANTIC,
     ),
+    "SQ0710": Code(
+        title="claim `{name}` compares nothing: it is true whenever its value is not 0",
+        help="compare the value, as in `share(ttft <= 500) >= 0.99`",
+        why="A claim is false when it is 0 and true otherwise; a figure that is bad may be anything but 0.",
+        severity="doubt",
+        example=PEDANTIC,
+    ),
 }

@@ -183,10 +183,10 @@ def _law(e: Expr) -> dict[Fraction, Fraction] | None:
         return None
     found: dict[Fraction, Fraction] = {}
     for outcome in product(*(law.items() for law in known)):
-        value, chance = _APPLY[operator]([k for k, _ in outcome]), Fraction(1)
-        for _, p in outcome:
-            chance *= p
-        found[value] = found.get(value, Fraction(0)) + chance
+        sessions, chance = _APPLY[operator]([k for k, _ in outcome]), Fraction(1)
+        for _, part in outcome:
+            chance *= part
+        found[sessions] = found.get(sessions, Fraction(0)) + chance
     return found
 
 
@@ -205,8 +205,11 @@ def _drawn(name: str, values: list[Fraction]) -> dict[Fraction, Fraction] | None
         case "bernoulli", (p,):
             return {Fraction(0): 1 - p, Fraction(1): p}
         case "binomial", (n, p) if n.denominator == 1 and n < MOST_OUTCOMES:
-            for k in range(int(n) + 1):
-                found[Fraction(k)] = math.comb(int(n), k) * p**k * (1 - p) ** (int(n) - k)
+            trials, a, q = int(n), p.numerator, p.denominator
+            for k in range(trials + 1):
+                found[Fraction(k)] = Fraction(
+                    math.comb(trials, k) * int(a**k) * int((q - a) ** (trials - k)), int(q**trials)
+                )
             return found
         case "table", _:
             for value, p in zip(values[::2], values[1::2], strict=True):

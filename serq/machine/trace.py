@@ -107,7 +107,10 @@ def read_trace(trace: Trace, program_file: str) -> RecordedSessions:
                 rows.take(number, text)
     except OSError as error:
         reason = os.strerror(error.errno) if error.errno else str(error)
-        raise ProgramError([diagnose("SQ0615", trace.at, path=trace.path, reason=reason)]) from error
+        # Only what the program says is relative to its file; what a command gives comes absolute.
+        help = "give the path of a file that can be read" if os.path.isabs(trace.path) else None
+        complaint = diagnose("SQ0615", trace.at, help=help, path=trace.path, reason=reason)
+        raise ProgramError([complaint]) from error
     except NotTextError as error:
         raise ProgramError(
             [diagnose("SQ0615", trace.at, path=trace.path, reason="it is not UTF-8")]

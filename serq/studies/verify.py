@@ -217,8 +217,8 @@ def show_verification(found: Verification, command: str) -> str:
     """The answer with its bounds and what it rests on; command: what shows a path, without its seed."""
     p, width, risk = found.probability, found.half_width, 1 - found.confidence
     answers = {
-        "yes": f"yes, it is true on at least {p:g} of the paths",
-        "no": f"no, it is true on fewer than {p:g} of the paths",
+        "yes": f"yes, it is true on at least {p:g} of the paths, to within {width:.6g}",
+        "no": f"no, it is true on fewer than {p:g} of the paths, to within {width:.6g}",
         "undecided": f"undecided: {found.paths} paths do not tell whether it is true on {p:g} of them",
     }
     false = found.paths - found.true

@@ -20,7 +20,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from attrs import define, field
 
-from serq.diagnostics import Diagnostic, InternalError, ProgramError
+from serq.diagnostics import Diagnostic, InternalError, ProgramError, diagnose
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -56,7 +56,7 @@ def results_in_order(
     tasks: taken one by one, a few ahead of the results, so they may be without end. jobs: processes, at
     least 1; with 1 everything is done here. Closing the iterator ends the processes.
     Raises what the work raises for the first task that fails: ProgramError as such, anything else as
-    InternalError; and InternalError when a process dies.
+    InternalError; and ProgramError when a process dies (SQ0945).
     """
     if jobs == 1:
         yield from map(work.start(), tasks)
@@ -142,12 +142,13 @@ class _Crew(Generic[Task, Result]):
                 hand.is_busy = False
 
     def mourn(self, hand: _Hand[Task]) -> None:
-        """Say that a process has died."""
+        """Say that a process has died, and what may have done it."""
         hand.process.join(PATIENCE)
-        raise InternalError(
-            f"a process that ran a part of the seeds has ended (exit code {hand.process.exitcode}). A script "
-            'that asks for several has to do so under `if __name__ == "__main__":`; `jobs=1` needs none'
-        )
+        code = hand.process.exitcode
+        if code is not None and code < 0:
+            raise ProgramError([diagnose("SQ0945", what=f"signal {-code}")])
+        under = 'a script that asks for several has to do so under `if __name__ == "__main__":`'
+        raise ProgramError([diagnose("SQ0945", help=under, what=f"itself, with exit code {code}")])
 
     def dismiss(self) -> None:
         """End all processes, whatever they do."""

@@ -32,6 +32,12 @@ _AMOUNTS = {
 }  # fmt: skip
 """By the first word of a statement: what stands in parentheses after the place it names."""
 
+_ARRIVE = {
+    "at": "name a list of times: `let times = [0, 1, 2];` before `main`, and `arrive at(times);`",
+    "stages": "each stage is a rate and a duration in parentheses: `arrive stages((0.2, 600), (0, 100));`",
+}
+"""By kind of arrivals: how their parentheses are filled."""
+
 MOST_EXPECTED = 9
 """Words that a message may offer in the place of one that does not belong there."""
 
@@ -297,6 +303,8 @@ def _anything(s: Surprise) -> Mistake:
         return Mistake("SQ0145", s.at(), {"read": s.shown()})
     near = closest(s.text, [word for word in expected if word.isalpha()]) if s.kind == WORD else None
     mean = f"did you mean `{near}`?" if near else None
+    if s.head == "arrive" and s.opener is not None:
+        mean = _ARRIVE.get(s.tokens.texts[s.first + 1])
     if 0 < len(expected) <= MOST_EXPECTED:
         return Mistake("SQ0147", s.at(), {"read": s.shown(), "expected": either(expected)}, mean)
     return Mistake("SQ0144", s.at(), {"read": s.shown()}, mean)

@@ -91,6 +91,8 @@ def test_a_program_in_order_raises_no_doubt() -> None:
         ("SQ0707", 14, "variation were 1", {"SERVER": "observe a = ~h2(1, 0.5);"}),
         ("SQ0708", 14, "is 3", {"SERVER": "observe a = 3;"}),
         ("SQ0709", 16, "device `d`", {"MORE": "device d { }"}),
+        ("SQ0710", 16, "claim `c`", {"MORE": "claim c: at end (mean(response));"}),
+        ("SQ0710", 16, "claim `c`", {"MORE": "claim c: at end (share(response <= 5) - 0.9);"}),
         ("SQ0709", 16, "stage `s`", {"MORE": "stage s : fifo;"}),
         ("SQ0709", 16, "pool `s`", {"MORE": "pool s { }"}),
     ],

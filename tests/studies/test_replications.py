@@ -10,6 +10,7 @@ import statistics
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ import pytest
 import serq
 from serq.report.inference import student_t
 from serq.report.show_replications import show_replications
+from serq.studies.workers import results_in_order
 from serq.tools.cli import run_command
 
 ROOT = Path(__file__).parents[2]
@@ -250,3 +252,27 @@ def test_two_processes_are_nearly_twice_as_fast(program: serq.Program) -> None:
         serq.replicate(program, horizon=2_000_000, seeds=64, jobs=jobs)
         times.append(time.monotonic() - begun)
     assert times[0] / times[1] >= 1.7
+
+
+class EndsItself:
+    """Work whose process is gone before the first task is done."""
+
+    def __init__(self, how: str) -> None:
+        self.how = how
+
+    def start(self) -> Callable[[int], int]:
+        if self.how == "killed":
+            os.kill(os.getpid(), signal.SIGKILL)
+        os._exit(3)
+
+
+@pytest.mark.parametrize(
+    ("how", "words", "cure"), [("killed", "signal 9", "--jobs 1"), ("left", "exit code 3", "__main__")]
+)
+def test_a_process_that_is_ended_is_no_defect(how: str, words: str, cure: str) -> None:
+    with pytest.raises(serq.ProgramError) as refused:
+        list(results_in_order(EndsItself(how), [1, 2, 3], jobs=2))
+    (complaint,) = refused.value.diagnostics
+    assert complaint.code == "SQ0945"
+    assert words in complaint.message
+    assert complaint.help is not None and cure in complaint.help
