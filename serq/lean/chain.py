@@ -1,8 +1,9 @@
-"""Programs under `arrive slotted`, as chains: is every list of runs that they reach positive recurrent?
+"""Programs under `slotted` and `poisson` as chains: is every list of runs that is reached positive recurrent?
 
 Where every batch takes as long as a slot, the runs at the engine at the starts of the slots are a Markov
 chain (`Serq.slotted` of `lean_export/Serq/Random.lean`). If its schedule serves everyone, the load decides:
-work · E[sessions in a slot] below the budget, or not.
+work · E[sessions in a slot] below the budget, or not. Under Poisson arrivals a batch of constant length is
+such a slot; what is said of them is beside the claims (`lean_export/Serq/Chain/Poisson.lean`).
 """
 
 from __future__ import annotations
@@ -18,15 +19,16 @@ import serq.lean.prove as claims
 from serq.diagnostics import Diagnostic, ProgramError, Sink
 from serq.ir.expr import Binary, Draw, Expr, Func, Num
 from serq.ir.program import Program
-from serq.ir.workload import NoArrivals, Slotted
+from serq.ir.workload import NoArrivals, Poisson, Slotted
 from serq.lean.bounds import batch_ranges, range_of
 from serq.lean.facts import serves_proof
 from serq.lean.fragment import Fragment, read_fragment
 from serq.lean.module import MODULES, Text, module_stem, phases_text
 from serq.lean.names import doc_comment, fill_term, lean_name
-from serq.lean.prove import Emitted, Stability, Verdict
+from serq.lean.prove import Beside, Emitted, Stability, Verdict
 
 CHAIN_MODULES = (*MODULES, "Random", "Chain/Load")
+POISSON_MODULES = (*CHAIN_MODULES, "Chain/Poisson")
 """The files of the package that chains need, each after those it imports."""
 
 MOST_OUTCOMES = 1_000
@@ -57,11 +59,6 @@ class Chain:
         weight = sum(w for _, w in self.law)
         return self.work * sum((Fraction(w * k, weight) for k, w in self.law), Fraction(0))
 
-    @property
-    def serves(self) -> str | None:
-        """A term that shows that a batch is full or serves everyone; None if there is none."""
-        return serves_proof(self.fragment)
-
 
 def emit(program: Program, prove: bool = False) -> Emitted:
     """The claims of `program` in Lean, or its chain; proved as far as the theorems go if `prove`.
@@ -69,7 +66,7 @@ def emit(program: Program, prove: bool = False) -> Emitted:
     Raises ProgramError (SQ08xx) with everything that cannot be stated faithfully.
     """
     if program.workload is None or not isinstance(program.workload.arrival, Slotted):
-        return claims.emit(program, prove)
+        return claims.emit(program, prove, lambda f, text: _poisson(program, f, text, prove))
     chain = read_chain(program)
     text = Text(program, chain.fragment)
     verdict, proofs = _decide(chain, text, Stability("stable", program.workload.arrival.at), prove)
@@ -145,12 +142,19 @@ def _check(f: Fragment, arrival: Slotted, found: Sink) -> None:
             "SQ0803", arrival.at, what="the work of a session under `slotted`",
             wanted="at least one run, of lengths that are the same for every session",
         )  # fmt: skip
-    lasts = [range_of(engine.execute, ranges) for ranges in batch_ranges(f.budget)]
-    if any(ends != (Fraction(arrival.slot), Fraction(arrival.slot)) for ends in lasts):
+    if _duration(f) != Fraction(arrival.slot):
         found.say(
             "SQ0801", engine.execute.at or engine.at, what="a batch that takes other than a slot",
             cure=f"let every batch take {arrival.slot:.17g}, as a slot does",
         )  # fmt: skip
+
+
+def _duration(f: Fragment) -> Fraction | None:
+    """How long a batch takes, if that is the same for all."""
+    names = [r.name for r in f.engine.registers]
+    ends = {end for ranges in batch_ranges(f.budget, names) for end in range_of(f.engine.execute, ranges)}
+    (length,) = ends if len(ends) == 1 else (None,)
+    return length if isinstance(length, Fraction) else None
 
 
 def law_of(e: Expr) -> Law | None:
@@ -249,19 +253,34 @@ def _definitions(chain: Chain, text: Text) -> list[str]:
     ]
 
 
+def _conditions(chain_program: str, f: Fragment, serves: str, ticks: str = "") -> list[str]:
+    """Theorems: what the general ones need of a program."""
+    most = "none" if f.most is None else f"some {f.most}"
+    phases = phases_text(f.path)
+    return [
+        f"theorem proper{ticks} : {chain_program}.Proper :=\n"
+        f"  ⟨show 1 ≤ {f.budget} by decide, fun m (h : {most} = some m) => by cases h <;> decide⟩",
+        f"theorem serves{ticks} : {chain_program}.schedule.Serves fun _ _ => False :=\n  {serves}",
+        fill_term("theorem lengths :", f"Serq.Sized (some (work {phases})) {phases} :=", 4)
+        + "\n  ⟨by decide, fun m h => by cases h; decide⟩",
+    ]
+
+
+_NOBODY_LEFT_OUT = "the schedule may leave somebody out of a batch with room"
+
+
 def _decide(chain: Chain, text: Text, question: Stability, prove: bool) -> tuple[Verdict, list[str]]:
     """What becomes of the question, and the proof."""
-    f = chain.fragment
+    f, serves = chain.fragment, serves_proof(chain.fragment)
     if not prove:
         return Verdict(question, "stated", why="no proof was asked for"), []
-    if chain.serves is None:
-        return Verdict(question, "stated", why="the schedule may leave somebody out of a batch with room"), []
+    if serves is None:
+        return Verdict(question, "stated", why=_NOBODY_LEFT_OUT), []
     below = chain.load < f.budget
     empty = next((weight for sessions, weight in chain.law if sessions == 0), 0)
     if below and not empty:
         return Verdict(question, "stated", why="somebody comes in every slot, so it never is empty"), []
     name = f"Claims.{lean_name(text.stem)}"
-    budget_most = "none" if f.most is None else f"some {f.most}"
     compared = f"{chain.work} · E[sessions] = {chain.load} {'<' if below else '≥'} {f.budget}"
     conditions = f"proper rfl serves (phases := {phases_text(f.path)}) lengths"
     proof = (
@@ -273,15 +292,59 @@ def _decide(chain: Chain, text: Text, question: Stability, prove: bool) -> tuple
     )
     proofs = [
         f"namespace Serq.Proofs.{lean_name(text.stem)}",
-        f"theorem proper : {name}.program.Proper :=\n"
-        f"  ⟨show 1 ≤ {f.budget} by decide, fun m (h : {budget_most} = some m) => by cases h <;> decide⟩",
-        f"theorem serves : {name}.program.schedule.Serves fun _ _ => False :=\n  {chain.serves}",
-        fill_term(
-            "theorem lengths :", f"Serq.Sized (some (work {phases_text(f.path)})) {phases_text(f.path)} :=", 4
-        )
-        + "\n  ⟨by decide, fun m h => by cases h; decide⟩",
+        *_conditions(f"{name}.program", f, serves),
         doc_comment(f"Stable or not by the load: {compared}.")
         + f"\ntheorem stable : {'' if below else '¬ '}{name}.stable := {proof}",
         f"end Serq.Proofs.{lean_name(text.stem)}",
     ]
     return Verdict(question, "proved" if below else "refuted", ("load",), why=compared), proofs
+
+
+# ---------------------------------------------------------------- Poisson arrivals
+
+
+def _poisson(program: Program, f: Fragment, text: Text, prove: bool) -> Beside | None:
+    """The chain of a program under Poisson arrivals, if its batches make one."""
+    arrival = program.workload.arrival if program.workload is not None else None
+    lasts = _duration(f)
+    if not isinstance(arrival, Poisson) or lasts is None or not f.path.constant:
+        return None
+    mean = _fraction(arrival.rate * float(lasts))
+    if mean is None or f.path.slot is not None or f.registers:
+        return None
+    phases, stem, a, b = phases_text(f.path), lean_name(text.stem), mean.numerator, mean.denominator
+    name, engine = lean_name(text.poisson), lean_name(text.program)
+    definitions = [
+        f"namespace {text.namespace}",
+        doc_comment(
+            f"The queue is stable under Poisson arrivals, {mean} sessions in the time of a batch on average: "
+            "from any runs, the expected number of batches until the engine is empty is finite."
+        )
+        + f"\ndef {name} : Prop :=\n"
+        + fill_term("  ∀ ticks, 1 ≤ ticks →", f"PoissonStable ({engine} ticks) {phases} {a} {b}", 4),
+        f"end {text.namespace}",
+    ]
+    question, serves = Stability(text.poisson, arrival.at), serves_proof(f)
+    work = sum(tokens for _, tokens in f.path.constant)
+    proofs: list[str] = []
+    if not prove:
+        verdict = Verdict(question, "stated", why="no proof was asked for")
+    elif serves is None:
+        verdict = Verdict(question, "stated", why=_NOBODY_LEFT_OUT)
+    elif work * mean >= f.budget:
+        verdict = Verdict(question, "stated", why="of Poisson arrivals only a load below 1 is proved stable")
+    else:
+        compared = f"{work} · E[sessions] = {work * mean} < {f.budget}"
+        verdict = Verdict(question, "proved", ("load",), why=compared)
+        proofs = [
+            f"namespace Serq.Proofs.{stem}.Chain",
+            *_conditions(f"(Claims.{stem}.{engine} ticks)", f, serves, " (ticks : Nat)"),
+            f"end Serq.Proofs.{stem}.Chain",
+            f"namespace Serq.Proofs.{stem}",
+            doc_comment(f"Stable by the load: {compared}.")
+            + f"\ntheorem {name} : Claims.{stem}.{name} := fun ticks _ =>\n"
+            f"  poisson_below (Chain.proper ticks) rfl (Chain.serves ticks) Chain.lengths\n"
+            f"    (by decide) (by decide +kernel)",
+            f"end Serq.Proofs.{stem}",
+        ]
+    return Beside(definitions, proofs, verdict, (POISSON_MODULES, POISSON_MODULES))

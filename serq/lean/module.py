@@ -48,20 +48,22 @@ class Text:
         taken = {s.claim.name for s in fragment.claims}
         self.program = _free("program", taken)
         self.workload = _free("workload", taken)
+        self.poisson = _free("stable", taken)
         self.restricted: dict[str, str] = {}
         for s in fragment.claims:
             if s.given is not None:
                 name = self.restricted[s.claim.name] = _free(f"workload_{s.claim.name}", taken)
                 taken.add(name)
 
-    def statements(self) -> str:
-        """A module that imports the model."""
+    def statements(self, definitions: list[str] | None = None, imported: str = "Model") -> str:
+        """A module that imports the model, or another of the package that does; by default it has the
+        claims."""
         parts = [
             "module",
-            "public import Serq.Model",
+            f"public import Serq.{imported.replace('/', '.')}",
             self.heading,
             "@[expose] public noncomputable section",
-            *self.definitions(),
+            *(definitions or self.definitions()),
         ]
         return "\n\n".join(parts) + "\n"
 

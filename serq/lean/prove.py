@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 
 from attrs import frozen
@@ -63,10 +63,25 @@ class Emitted:
     modules: tuple[str, ...] = MODULES
 
 
-def emit(program: Program, prove: bool = False) -> Emitted:
+@frozen
+class Beside:
+    """What stands beside the claims of a program: definitions, proofs, and what became of them.
+
+    modules: of the package, that the definitions need, and then what the proofs need besides.
+    """
+
+    definitions: list[str]
+    proofs: list[str]
+    verdict: Verdict
+    modules: tuple[tuple[str, ...], tuple[str, ...]]
+
+
+def emit(
+    program: Program, prove: bool = False, beside: Callable[[Fragment, Text], Beside | None] | None = None
+) -> Emitted:
     """The claims of `program` in Lean, proved as far as the schemes go if `prove`.
 
-    Raises ProgramError (SQ08xx) as `emit_lean` does.
+    beside: what else is said of it, if anything. Raises ProgramError (SQ08xx) as `emit_lean` does.
     """
     fragment = read_fragment(program)
     text = Text(program, fragment)
@@ -82,11 +97,22 @@ def emit(program: Program, prove: bool = False) -> Emitted:
         else:
             verdicts.append(prover.decide(stated))
     proofs = prover.theorems.text() if prover is not None else []
+    more = beside(fragment, text) if beside is not None else None
+    definitions = text.definitions()
+    needed: tuple[str, ...] = ("Model",)
+    modules: tuple[str, ...] = MODULES
+    if more is not None:
+        definitions, needed, modules = [*definitions, *more.definitions], more.modules[0], more.modules[1]
+        verdicts.insert(0, more.verdict)
+        proofs = [*proofs, *more.proofs]
+    statements = text.statements(definitions, needed[-1])
     if not proofs:
-        return Emitted(text.stem, text.alone(("Model",), []), text.statements(), None, tuple(verdicts))
+        alone = text.alone(needed, [], definitions=definitions)
+        return Emitted(text.stem, alone, statements, None, tuple(verdicts), modules)
+    imports = [modules[-1].replace("/", "."), f"Generated.{module_stem(text.stem)}"]
     module = "\n\n".join([
         "module",
-        f"public import Serq.Schemes\npublic import Serq.Generated.{module_stem(text.stem)}",
+        "\n".join(f"public import Serq.{name}" for name in imports),
         doc_comment(
             f"Proofs of the claims of {text.source}.\nWritten by `serq emit-lean --prove`; nothing here "
             "has to be believed, for Lean checks it.", "/-!",
@@ -95,7 +121,8 @@ def emit(program: Program, prove: bool = False) -> Emitted:
         "public section",
         *proofs,
     ]) + "\n"  # fmt: skip
-    return Emitted(text.stem, text.alone(MODULES, proofs), text.statements(), module, tuple(verdicts))
+    alone = text.alone(modules, proofs, definitions=definitions)
+    return Emitted(text.stem, alone, statements, module, tuple(verdicts), modules)
 
 
 class _Prover:

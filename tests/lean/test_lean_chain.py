@@ -9,7 +9,6 @@ import pytest
 
 import serq
 from serq.lean.chain import law_of, read_chain
-from serq.lean.prove import Emitted
 from serq.machine.loop import Machine
 from serq.machine.settings import Settings
 from tests.lean.programs import ROOT
@@ -22,7 +21,7 @@ fn main() {
   let load = args.number("load", 0);
   device gpu { }
   engine e on gpu { tokens cap CAP; schedule { SCHEDULE } execute (EXECUTE); }
-  workload { arrive slotted(5, COUNT); init { set n = LENGTH; } }
+  workload { arrive ARRIVE; init { set n = LENGTH; } }
   server { run e prefill (cost(e, n)); run e decode (cost(e, 2)); }
 }
 """
@@ -30,14 +29,15 @@ fn main() {
 
 def small(
     count: str = "~bernoulli(0.5)", cap: int = 6, length: str = "7", execute: str = "5",
-    schedule: str = "advance running decode first;",
+    schedule: str = "advance running decode first;", stem: str = "small", arrive: str | None = None,
 ) -> serq.Program:  # fmt: skip
     source = SMALL
     for name, value in {
-        "COUNT": count, "CAP": str(cap), "LENGTH": length, "EXECUTE": execute, "SCHEDULE": schedule,
+        "ARRIVE": arrive or f"slotted(5, {count})", "CAP": str(cap), "LENGTH": length, "EXECUTE": execute,
+        "SCHEDULE": schedule,
     }.items():  # fmt: skip
         source = source.replace(name, value)
-    return serq.compile("small.sq", source=source)
+    return serq.compile(f"{stem}.sq", source=source)
 
 
 def verdict(program: serq.Program) -> tuple[str, str]:
@@ -97,55 +97,63 @@ def test_what_the_load_does_not_decide_is_stated() -> None:
     assert serq.claims_in_lean(small()).verdicts[0].status == "stated"
 
 
+def test_poisson_arrivals_stand_beside_the_claims() -> None:
+    """5 · 0.125 sessions come in the time of a batch, and bring 9 tokens each."""
+    assert verdict(small(arrive="poisson(0.125)")) == ("proved", "9 · E[sessions] = 45/8 < 6")
+    assert verdict(small(arrive="poisson(0.2)"))[0] == "stated"
+    found = serq.claims_in_lean(small(arrive="poisson(0.125)", execute="1 + batch.tokens"), prove=True)
+    assert found.verdicts == ()  # its batches take different times
+
+
 # ---------------------------------------------------------------- real Lean
 
+
+def sarathi(stem: str, load: float) -> serq.Program:
+    text = SARATHI.read_text(encoding="utf-8")
+    return serq.compile(SARATHI.with_name(f"{stem}.sq"), source=text, sets={"load": load})
+
+
 INSTANCES = {
-    "table": lambda: serq.compile(SARATHI, sets={"load": 0.95}),
-    "binomial": lambda: small("~binomial(4, 0.1)"),
-    "bernoulli": lambda: small(schedule="advance running; each at most 3;", cap=7),
-    "at": lambda: serq.compile(SARATHI, sets={"load": 1}),
-    "above": lambda: small("1 + ~bernoulli(0.25)"),
-}
-BELOW = ("table", "binomial", "bernoulli")
+    "table": (sarathi("table", 0.95), "proved"),
+    "binomial": (small("~binomial(4, 0.1)", stem="binomial"), "proved"),
+    "bernoulli": (
+        small(schedule="advance running each at most (3);", cap=7, stem="bernoulli"), "proved",
+    ),
+    "at": (sarathi("at", 1), "refuted"),
+    "above": (small("1 + ~bernoulli(0.25)", stem="above"), "refuted"),
+    "poisson": (
+        small(arrive="poisson(0.125)", stem="poisson"), "proved",
+    ),
+}  # fmt: skip
 
 
-def instance(name: str) -> Emitted:
-    return serq.claims_in_lean(INSTANCES[name](), prove=True)
+def instance(name: str) -> list[str]:
+    """Statements and proofs as parts of one module."""
+    emitted = serq.claims_in_lean(INSTANCES[name][0], prove=True)
+    assert emitted.verdicts[0].status == INSTANCES[name][1]
+    assert emitted.proofs is not None and "sorry" not in emitted.alone
+    return [text[text.index("namespace Serq.") :] for text in (emitted.statements, emitted.proofs)]
 
 
-def checked(lean: Lean, name: str, swap: bool = False) -> tuple[int, str]:
-    """What Lean says about an instance, in files of its own name."""
-    emitted = instance(name)
-    files = {f"Serq/Generated/{name}": emitted.statements, f"Serq/Proofs/{name}": emitted.proofs or ""}
-    stem = emitted.stem
-    files = {path: text.replace(f"Generated.{stem}", f"Generated.{name}") for path, text in files.items()}
-    if swap:
-        proofs = files[f"Serq/Proofs/{name}"]
-        claim = f"Claims.{stem}.stable"
-        swapped = (
-            proofs.replace(f": ¬ {claim}", f": {claim}")
-            if f": ¬ {claim}" in proofs
-            else proofs.replace(f": {claim}", f": ¬ {claim}")
-        )
-        assert swapped != proofs
-        files[f"Serq/Proofs/{name}"] = swapped
-    return lean.verdicts(files)
+def module(parts: list[str]) -> str:
+    head = ["module", "public import Serq.Chain.Poisson", "@[expose] public noncomputable section"]
+    return "\n\n".join([*head, *parts]) + "\n"
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", INSTANCES)
-def test_lean_accepts_the_verdict(lean: Lean, name: str) -> None:
-    emitted = instance(name)
-    assert emitted.verdicts[0].status == ("proved" if name in BELOW else "refuted")
-    assert "sorry" not in emitted.alone
-    code, said = checked(lean, name)
-    assert code == 0, said
+def test_lean_accepts_the_verdicts(lean: Lean) -> None:
+    """Three programs below capacity, one exactly at it and one above; and one under Poisson arrivals."""
+    lean.accepts({"Chains": module([part for name in INSTANCES for part in instance(name)])})
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["table", "at"])
 def test_lean_rejects_the_other_verdict(lean: Lean, name: str) -> None:
-    code, said = checked(lean, name, swap=True)
+    statements, proofs = instance(name)
+    claim = f"Claims.{name}.stable :="
+    before, after = (claim, f"¬ {claim}") if INSTANCES[name][1] == "proved" else (f"¬ {claim}", claim)
+    assert before in proofs
+    code, said = lean.verdicts({f"Swapped_{name}": module([statements, proofs.replace(before, after)])})
     assert code == 1, said
 
 
