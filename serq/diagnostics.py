@@ -55,6 +55,10 @@ class InternalError(Exception):
     """A defect of serq: something it relies on was not so. The command line exits with 70."""
 
 
+class ProcessEnded(Exception):
+    """A process that did a part of the work is gone, by no fault of serq. The command line exits with 1."""
+
+
 @define
 class Sink:
     """Collects complaints while the passes go on.

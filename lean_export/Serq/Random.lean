@@ -834,8 +834,8 @@ def State.at (p : Program) (runs : List Run) : State where
   joined := nextJoined runs
   registers := p.registers
 
-/-- The runs after one slot: a batch, and `k` sessions that run `phases` come when it ends. They come
-before those that go on then: the next slot was scheduled before the batch. -/
+/-- The runs after one slot: a batch, and `k` sessions that run `phases` come when it ends. They
+come before those that go on then: the next slot was scheduled before the batch. -/
 def slot (p : Program) (phases : List Phase) (runs : List Run) (k : Nat) : List Run :=
   let f := (State.at p runs).form p
   ((({ State.at p runs with runs := f.unfinished, joined := f.joined }).join

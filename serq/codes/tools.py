@@ -149,12 +149,6 @@ CODES: dict[str, Code] = {
         why="The edge of stability is searched for between the two, by halving.",
         example="serq stability example.sq --param rate=2:1",
     ),
-    "SQ0945": Code(
-        title="a process that ran a part of the seeds has been ended by {what}",
-        help="if memory was short, share the seeds among fewer processes: `--jobs 1`",
-        why="Each process holds a run of its own. When one is ended, what it was to find is missing.",
-        example="serq run example.sq --horizon 1000000000 --seeds 100 --jobs 64",
-    ),
     # ------------------------------------------------------------ writing files
     "SQ0932": Code(
         title="the library `{path}` cannot be read",

@@ -20,7 +20,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from attrs import define, field
 
-from serq.diagnostics import Diagnostic, InternalError, ProgramError, diagnose
+from serq.diagnostics import Diagnostic, InternalError, ProcessEnded, ProgramError
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -56,7 +56,7 @@ def results_in_order(
     tasks: taken one by one, a few ahead of the results, so they may be without end. jobs: processes, at
     least 1; with 1 everything is done here. Closing the iterator ends the processes.
     Raises what the work raises for the first task that fails: ProgramError as such, anything else as
-    InternalError; and ProgramError when a process dies (SQ0945).
+    InternalError; and ProcessEnded when a process dies.
     """
     if jobs == 1:
         yield from map(work.start(), tasks)
@@ -145,10 +145,13 @@ class _Crew(Generic[Task, Result]):
         """Say that a process has died, and what may have done it."""
         hand.process.join(PATIENCE)
         code = hand.process.exitcode
+        said = "a process that ran a part of the seeds has been ended"
         if code is not None and code < 0:
-            raise ProgramError([diagnose("SQ0945", what=f"signal {-code}")])
-        under = 'a script that asks for several has to do so under `if __name__ == "__main__":`'
-        raise ProgramError([diagnose("SQ0945", help=under, what=f"itself, with exit code {code}")])
+            raise ProcessEnded(f"{said} by signal {-code}; if memory was short, ask for fewer (`--jobs 1`)")
+        raise ProcessEnded(
+            f"{said}, with exit code {code}; a script that asks for several has to do so under "
+            '`if __name__ == "__main__":`, and `jobs=1` needs none'
+        )
 
     def dismiss(self) -> None:
         """End all processes, whatever they do."""

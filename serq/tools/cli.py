@@ -14,7 +14,7 @@ from collections.abc import Sequence
 import click
 
 import serq
-from serq.diagnostics import ProgramError, diagnostic_to_dict
+from serq.diagnostics import ProcessEnded, ProgramError, diagnostic_to_dict
 from serq.tools.asking import open_program, usage_errors
 from serq.tools.inputs import give, named_inputs, replacements
 from serq.tools.saying import (
@@ -68,6 +68,9 @@ def run_command(arguments: Sequence[str]) -> int:
     except (click.Abort, KeyboardInterrupt):
         print("interrupted", file=sys.stderr)
         return 130
+    except ProcessEnded as ended:
+        print(f"error: {ended}", file=sys.stderr)
+        return 1
     except BrokenPipeError:  # whoever read the report has had enough
         return abandon_output()
     except Exception as error:

@@ -2,7 +2,7 @@ module
 
 public import Serq.Random
 
-/-! The load of a slotted engine in natural numbers, which decide whether it is positive recurrent. -/
+/-! The load of a slotted engine in natural numbers, which decides whether it is stable. -/
 
 @[expose] public noncomputable section
 

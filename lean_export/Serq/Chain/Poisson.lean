@@ -5,9 +5,9 @@ public import Serq.Chain.Load
 /-! Poisson arrivals of a rational rate at an engine whose batches all take the same time: a Poisson
 number of sessions comes in each.
 
-The Poisson law has no bound, and its probabilities are not rational. So it is the limit of the laws
-given at most `n`, and what is said of it is said of all of these at once: expected times to the empty
-engine with one bound for every `n`. -/
+The Poisson law has no bound, and its probabilities are not rational. So it is the limit of the
+laws given at most `n`, and what is said of it is said of all of these at once: expected times to
+the empty engine with one bound for every `n`. -/
 
 @[expose] public noncomputable section
 
@@ -78,7 +78,8 @@ theorem sum_poisson_succ (a b n : Nat) :
     (poisson a b (n + 1)).wsum (fun k => k) =
       ((n + 1) * b : Nat) * (poisson a b n).wsum (fun k => k) + (a ^ (n + 1) * (n + 1) : Nat) := by
   have h (p : Law Nat) (m : Nat) :
-      Law.wsum (p.map fun x => (m * x.1, x.2)) (fun k : Nat => (k : Rat)) = m * p.wsum fun k => k := by
+      Law.wsum (p.map fun x => (m * x.1, x.2)) (fun k : Nat => (k : Rat)) =
+        m * p.wsum fun k => k := by
     induction p with
     | nil => simp [Law.wsum_nil, Rat.mul_zero]
     | cons x p ih => simp only [List.map_cons, Law.wsum_cons, ih, Rat.natCast_mul]; grind
@@ -102,8 +103,10 @@ theorem poisson_share (a b : Nat) (hb : 0 < b) :
     Nat.mul_pos (factorial_pos _) (Nat.pow_pos hb), fun n => ?_⟩
   have w0 (n : Nat) : factorial (n + 1) * b ^ (n + 1) = (n + 1) * b * (factorial n * b ^ n) := by
     simp only [factorial, Nat.pow_succ]; ac_rfl
-  have up (j : Nat) : ((poisson a b (2 * a + j)).weight + a ^ (2 * a + j)) * (factorial (2 * a) * b ^ (2 * a))
-      ≤ ((poisson a b (2 * a)).weight + a ^ (2 * a)) * (factorial (2 * a + j) * b ^ (2 * a + j)) := by
+  have up (j : Nat) :
+      ((poisson a b (2 * a + j)).weight + a ^ (2 * a + j)) * (factorial (2 * a) * b ^ (2 * a)) ≤
+        ((poisson a b (2 * a)).weight + a ^ (2 * a)) *
+          (factorial (2 * a + j) * b ^ (2 * a + j)) := by
     induction j with
     | zero => exact Nat.le_refl _
     | succ j ih =>
@@ -111,7 +114,8 @@ theorem poisson_share (a b : Nat) (hb : 0 < b) :
         Nat.le_trans (by omega) (Nat.le_mul_of_pos_right (2 * a + j + 1) hb)
       rw [← Nat.add_assoc, weight_poisson_succ, w0]
       have h2 := Nat.mul_le_mul_right (a ^ (2 * a + j)) this
-      have h3 : (2 * a + j + 1) * b * (poisson a b (2 * a + j)).weight + a ^ (2 * a + j + 1) + a ^ (2 * a + j + 1)
+      have h3 : (2 * a + j + 1) * b * (poisson a b (2 * a + j)).weight + a ^ (2 * a + j + 1)
+            + a ^ (2 * a + j + 1)
           ≤ (2 * a + j + 1) * b * ((poisson a b (2 * a + j)).weight + a ^ (2 * a + j)) := by
         rw [Nat.pow_succ, Nat.mul_add]
         rw [Nat.mul_assoc 2 a] at h2
@@ -183,7 +187,8 @@ theorem returnTime_le {S : Type} [DecidableEq S] {c : Chain S Nat} {I : S → Pr
     rw [Rat.div_def]
     have := Rat.mul_nonneg (Rat.le_of_lt hi) hr0
     exact Rat.mul_nonneg (by grind) (Rat.le_of_lt (Rat.inv_pos.mpr hq0))
-  refine Rat.le_trans ((h.drift h0 hw hr hload).returnTime_le hp (fun s k hs => h.keep s k hs) hs n) ?_
+  refine Rat.le_trans
+    ((h.drift h0 hw hr hload).returnTime_le hp (fun s k hs => h.keep s k hs) hs n) ?_
   rw [Rat.add_assoc]
   refine Rat.add_le_add_left.mpr ?_
   have hU : c.law.mean (fun a => potential c load b v w r o (c.step s a)) ≤ c.law.mean (fun a =>
@@ -202,9 +207,9 @@ theorem returnTime_le {S : Type} [DecidableEq S] {c : Chain S Nat} {I : S → Pr
 
 end Loaded
 
-/-- Sessions that come in Poisson numbers of mean `a / b` while a batch lasts keep the engine stable:
-from any runs of sessions, whatever the cap on their number, the expected time until the engine is
-empty has the same bound. -/
+/-- Sessions that come in Poisson numbers of mean `a / b` while a batch lasts keep the engine
+stable: from any runs, whatever the cap on their number, the expected time until the engine is empty
+has the same bound. -/
 def PoissonStable (p : Program) (phases : List Phase) (a b : Nat) : Prop :=
   ∀ runs, Present (work phases) runs →
     ∃ B, ∀ n t, (slotted p phases (poisson a b n)).returnTime (fun s => decide (s = [])) runs t ≤ B
@@ -230,8 +235,8 @@ theorem poisson_below {p : Program} (hp : p.Proper) (hn : p.slots = none)
     (Rat.mul_nonneg (by exact_mod_cast Nat.zero_le _) (Rat.le_of_lt hbi))
   have hi := Rat.inv_pos.mpr (show 0 < (p.budget : Rat) - v * (a * (b : Rat)⁻¹) by grind)
   refine ⟨1 + ((p.budget : Rat) - v * (a * (b : Rat)⁻¹))⁻¹ * (leftOf runs + v * (a * (b : Rat)⁻¹)) +
-    ((p.budget - v * (a * (b : Rat)⁻¹))⁻¹ * (v * (a * (b : Rat)⁻¹)) + 1) / ((q : Rat) / x) ^ (p.budget * v)
-      * (p.budget * v : Nat), fun n t => ?_⟩
+    ((p.budget - v * (a * (b : Rat)⁻¹))⁻¹ * (v * (a * (b : Rat)⁻¹)) + 1) /
+      ((q : Rat) / x) ^ (p.budget * v) * (p.budget * v : Nat), fun n t => ?_⟩
   have h0 := zero_mem_poisson a b n
   have hw : 0 < factorial n * b ^ n := Nat.mul_pos (factorial_pos n) (Nat.pow_pos hb)
   have hW : 0 < (poisson a b n).weight := Nat.lt_of_lt_of_le hw (Law.le_weight h0)
@@ -243,8 +248,8 @@ theorem poisson_below {p : Program} (hp : p.Proper) (hn : p.slots = none)
     have h4 : b * (poisson a b n).wsum (fun k => k) ≤ a * (poisson a b n).weight := by grind
     rw [Law.mean_eq]
     exact mul_inv_le hb0 hW0 h4
-  refine Rat.le_trans ((slotted_loaded hp hn hs hv hphases (poisson a b n)).returnTime_le h0 hw hmean hr
-    hruns t) ?_
+  refine Rat.le_trans ((slotted_loaded hp hn hs hv hphases (poisson a b n)).returnTime_le h0 hw
+    hmean hr hruns t) ?_
   have hx : 0 < x := by
     refine Nat.pos_of_ne_zero fun h => ?_
     have h2 := hxq n
@@ -268,7 +273,8 @@ theorem poisson_below {p : Program} (hp : p.Proper) (hn : p.slots = none)
   have hY : 0 ≤ ((p.budget : Rat) - v * (a * (b : Rat)⁻¹))⁻¹ * (v * (a * (b : Rat)⁻¹)) + 1 := by
     have := Rat.mul_nonneg (Rat.le_of_lt hi) hr0
     grind
-  refine Rat.add_le_add_left.mpr (Rat.mul_le_mul_of_nonneg_right ?_ (by exact_mod_cast Nat.zero_le _))
+  refine Rat.add_le_add_left.mpr
+    (Rat.mul_le_mul_of_nonneg_right ?_ (by exact_mod_cast Nat.zero_le _))
   rw [Rat.div_def (_ + _) (_ ^ _), Rat.div_def (_ + _) (_ ^ _)]
   exact Rat.mul_le_mul_of_nonneg_left hinv hY
 
