@@ -83,9 +83,9 @@ class Growth:
     spread: float
     controlled: bool = False
 
-    def is_flat(self, patience: Patience) -> bool:
-        """Whether it is certainly less than half of the resolution, and perhaps nothing."""
-        return self.high < patience.resolution / 2 and self.low <= 0
+    def is_flat(self, most: float) -> bool:
+        """Whether it is certainly less than `most`, and perhaps nothing."""
+        return self.high < most and self.low <= 0
 
     def is_steep(self, patience: Patience) -> bool:
         """Whether it is certainly more than a quarter of the resolution, and than at the edge."""
@@ -298,15 +298,15 @@ def decide(look: Look, courses: Sequence[Course], patience: Patience) -> tuple[s
             return "unstable", f"the line at {line.name} grows as long as jobs come to it"
     if look.oldest.is_steep(patience):
         return "undecided", "the oldest sessions in the backlog grow older, and may never go"
-    if not look.growth.is_flat(patience):
+    if not look.growth.is_flat(patience.resolution / 2):
         return "undecided", "neither growth of the backlog nor its absence is certain"
     for line in look.lines:
         if line.growth is None and (line.came or look.arrivals < UNUSED_AFTER):
             jobs = "1 job" if line.came == 1 else f"{line.came} jobs"
             return "undecided", f"{jobs} at {line.name} are too few to tell whether its line grows"
-        if line.growth is not None and not line.growth.is_flat(patience):
+        if line.growth is not None and not line.growth.is_flat(patience.resolution):
             return "undecided", f"neither growth of the line at {line.name} nor its absence is certain"
-    if not look.oldest.is_flat(patience):
+    if not look.oldest.is_flat(patience.resolution):
         return "undecided", "the backlog does not grow, but its oldest sessions may grow older"
     return "stable", "the backlog does not grow"
 
