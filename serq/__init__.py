@@ -121,7 +121,7 @@ def run(
     tell of every claim that holds whether its premise ever came true. plain: run on the plain machine,
     which is written to be read, gives the same report, is slow, and does not look at premises. reservoir:
     keep so many samples of each observation and client time, drawn at random, which its figures but the
-    count are estimates from; the plain machine keeps all of them, and so does what a claim at the end reads.
+    count are estimates from; what a claim at the end reads is kept whole. Not with `plain`.
     progress: called now and then with the clock and the number of iterations so far, of all engines.
     Raises ProgramError when a setting has no meaning (SQ092x), when the program is refused, or
     when its run cannot go on (SQ06xx).
@@ -139,6 +139,8 @@ def run(
     whole = None if arrivals is None else int(arrivals)
     kept = None if reservoir is None else int(reservoir)
     settings = Settings(float(horizon), float(warmup), int(seed), whole, kept)
+    if plain and kept is not None:
+        raise ValueError("the plain machine keeps every sample: leave out `reservoir` or `plain`")
     record = record_run(program, settings, pedantic=pedantic, plain=plain, progress=progress)
     return make_report(record, __version__)
 

@@ -112,6 +112,12 @@ CODES: dict[str, Code] = {
         why="Jobs are processes that run seeds side by side; the figures are the same for any number.",
         example="serq run example.sq --horizon 1000 --seeds 4 --jobs 0",
     ),
+    "SQ0931": Code(
+        title="the run does not fit into memory",
+        help="shorten the horizon, or keep fewer samples: `--reservoir N` (`reservoir=` in Python)",
+        why="Every sample of an observation or a client time takes 24 bytes; a reservoir holds some of them.",
+        example="serq run example.sq --horizon 1e15",
+    ),
     "SQ0934": Code(
         title="the number of samples to keep is {value}",
         help="it is a whole number, at least 1",

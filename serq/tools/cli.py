@@ -14,7 +14,7 @@ from collections.abc import Sequence
 import click
 
 import serq
-from serq.diagnostics import ProcessEnded, ProgramError, diagnostic_to_dict
+from serq.diagnostics import ProcessEnded, ProgramError, diagnose, diagnostic_to_dict
 from serq.tools.asking import open_program, usage_errors
 from serq.tools.inputs import give, named_inputs, replacements
 from serq.tools.saying import (
@@ -23,6 +23,7 @@ from serq.tools.saying import (
     flush_output,
     print_exact,
     print_text,
+    remark,
     use_plain_streams,
     writing,
 )
@@ -65,6 +66,9 @@ def run_command(arguments: Sequence[str]) -> int:
     except click.ClickException as error:
         error.show(sys.stderr)
         return error.exit_code
+    except MemoryError:
+        complain([diagnose("SQ0931")])
+        return 1
     except (click.Abort, KeyboardInterrupt):
         print("interrupted", file=sys.stderr)
         return 130
@@ -162,6 +166,7 @@ def run_file(
         with writing(dump):
             os.makedirs(dump, exist_ok=True)
 
+    from serq.machine.native import troubles
     from serq.report import dump_report, exit_status, report_to_json, show_report
     from serq.tools.progress import Progress
 
@@ -178,6 +183,8 @@ def run_file(
             reservoir=reservoir,
             progress=progress,
         )
+    for trouble in troubles():
+        remark(f"{trouble}; without it, long runs take longer")
     if dump is not None:
         with writing(dump):
             dump_report(report, dump)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from serq.machine.native.fragment import find_native
 from serq.machine.native.run import write_native
 from serq.machine.records import RunRecord
 from serq.machine.settings import Settings
+from serq.tools.cli import run_command
 from tests.conformance.test_cases import find_cases
 from tests.machine.test_fused import by_events, differences, fields
 from tests.support.conversations import conversations
@@ -113,12 +115,39 @@ def test_what_was_compiled_is_kept_and_nothing_else(kept: Path, monkeypatch: pyt
     compiled, asked = serq.compile(CACHE), Settings(5.0)
     assert not native.is_compiled(watched(compiled, asked)[0])
     first = by_compiler(compiled, asked)
-    assert [path.suffix for path in kept.iterdir()] == [".so"]
+    assert sorted(path.suffix for path in kept.iterdir()) == [".sha256", ".so"]
     assert native.is_compiled(watched(compiled, asked)[0])
     monkeypatch.setattr(subprocess, "run", None)
     again = by_compiler(compiled, asked)
     assert first is not None and again is not None
     assert list(differences(fields(first), fields(again), "run", rounding=0)) == []
+
+
+@needs_compiler
+@pytest.mark.parametrize("damage", [lambda b: b[: len(b) // 2], lambda b: b"", lambda b: b"hello"])
+def test_a_library_that_was_damaged_is_made_anew(damage: Callable[[bytes], bytes], kept: Path) -> None:
+    compiled, asked = serq.compile(CACHE), Settings(5.0)
+    compiling.compile_text(write_native(watched(compiled, asked)[0])[0])
+    [library] = kept.glob("*.so")
+    whole = library.read_bytes()
+    # Another file under the name: one that is in use must not be written to.
+    library.unlink()
+    library.write_bytes(damage(whole))
+    assert not native.is_compiled(watched(compiled, asked)[0])
+    assert by_compiler(compiled, asked) is not None
+    assert len(library.read_bytes()) == len(whole)
+
+
+@needs_compiler
+def test_another_compiler_has_libraries_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    places = set()
+    for command in ("cc -O1", "cc -ffast-math"):
+        monkeypatch.setenv("SERQ_CC", command)
+        compiling.compiler.cache_clear()
+        places.add(compiling.place_of("text"))
+    monkeypatch.undo()
+    compiling.compiler.cache_clear()
+    assert len(places) == 2
 
 
 @needs_compiler
@@ -130,23 +159,29 @@ def test_a_long_run_is_compiled_when_it_has_taken_too_long(
     assert not kept.exists()
     monkeypatch.setattr(native, "PATIENCE", 0.0)
     aided = run_program(compiled, asked, [Judge(compiled)])
-    assert [path.suffix for path in kept.iterdir()] == [".so"]
+    assert sorted(path.suffix for path in kept.iterdir()) == [".sha256", ".so"]
     assert list(differences(fields(aided), fields(unaided), "run", rounding=1e-12)) == []
 
 
-@pytest.mark.parametrize("command", ["none", "false"])
+@pytest.mark.parametrize(
+    ("command", "note"),
+    [("none", ""), ("nonsense -O2", "the C compiler `nonsense`"), ("false", "could not be compiled")],
+)
 def test_without_a_compiler_that_works_everything_goes_on(
-    command: str, kept: Path, monkeypatch: pytest.MonkeyPatch
+    command: str, note: str, kept: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(native, "PATIENCE", 0.0)
     monkeypatch.setenv("SERQ_CC", command)
     compiling.compiler.cache_clear()
+    monkeypatch.setattr(compiling, "troubles", {})
     try:
-        run = run_program(serq.compile(CACHE), Settings(30.0))
+        assert run_command(["run", str(CACHE), "--horizon", "30", "--json"]) == 0
     finally:
         monkeypatch.undo()
         compiling.compiler.cache_clear()
-    assert run.stages[0].iterations > 500
+    out, err = capsys.readouterr()
+    assert json.loads(out)["stages"][0]["iterations"] > 500
+    assert note in err if note else not err
     assert not kept.exists() or not list(kept.iterdir())
 
 

@@ -9,8 +9,10 @@ import pytest
 
 import serq
 from serq.machine import loop, native
+from serq.machine.fused.run import Link
 from serq.machine.records import Samples
 from serq.machine.reservoir import _Reservoir
+from serq.tools.cli import run_command
 
 POISSON = Path(__file__).parents[1] / "bench" / "programs" / "poisson.sq"
 
@@ -94,6 +96,23 @@ def test_a_claim_at_the_end_reads_every_sample() -> None:
     report = serq.run(serq.compile(source=source), horizon=1e9, arrivals=60, reservoir=5)
     assert report.claim("all").result == "holds"
     assert len(report.observes["response"].samples) == 60 and len(report.client["ttft"].samples) == 5
+
+
+def test_samples_that_do_not_fit_into_memory_are_said_to(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def repeat(*_: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(Link, "repeat", repeat)
+    sarathi = Path(__file__).parents[2] / "examples" / "papers" / "dai_sarathi.sq"
+    assert run_command(["run", str(sarathi), "--horizon", "1e9"]) == 1
+    assert "SQ0931" in capsys.readouterr().err
+
+
+def test_the_plain_machine_keeps_all() -> None:
+    with pytest.raises(ValueError, match="every sample"):
+        serq.run(POISSON, horizon=10.0, plain=True, reservoir=5)
 
 
 @pytest.mark.parametrize("size", [0, -3, 2.5, True])

@@ -7,6 +7,7 @@ events.
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -36,6 +37,12 @@ class Patience:
             raise Impatient
         if self.progress is not None:
             self.progress(now, iterations)
+
+
+def troubles() -> list[str]:
+    """Why runs of this process did without a compiler that was asked for."""
+    compiling = sys.modules.get("serq.machine.native.compile")
+    return list(compiling.troubles) if compiling else []
 
 
 def is_native(machine: Machine) -> bool:

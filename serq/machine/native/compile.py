@@ -24,13 +24,21 @@ SECONDS = 60
 """After which a compiler is given up."""
 
 
+troubles: dict[str, None] = {}
+"""Why runs of this process did without a compiler that was asked for."""
+
+
 @cache
 def compiler() -> tuple[str, ...] | None:
     """The command of a C compiler, None where there is none."""
     if os.name != "posix":
         return None
     if chosen := os.environ.get("SERQ_CC", os.environ.get("CC", "")).split():
-        return tuple(chosen) if shutil.which(chosen[0]) else None
+        if shutil.which(chosen[0]):
+            return tuple(chosen)
+        if chosen != ["none"]:
+            troubles[f"the C compiler `{chosen[0]}`, which SERQ_CC or CC names, is not there"] = None
+        return None
     for name in ("cc", "gcc", "clang"):
         if found := shutil.which(name):
             return (found,)
@@ -46,33 +54,52 @@ def directory() -> Path:
 
 
 def place_of(text: str) -> Path:
-    """Where the library of a text is kept: other text, flags or another machine have another place."""
-    told = "\n".join((*FLAGS, platform.machine(), platform.system(), text))
+    """Where the library of a text is kept; another text, compiler or machine has another place."""
+    told = "\n".join((*(compiler() or ()), *FLAGS, platform.machine(), platform.system(), text))
     return directory() / f"{hashlib.sha256(told.encode()).hexdigest()[:32]}.so"
 
 
 def is_kept(text: str) -> bool:
-    """Whether a text has been compiled before."""
-    return place_of(text).exists()
+    """Whether a text has been compiled before, and its library is as it was then.
+
+    A library that was cut short would end the process that loads it: it is told by its digest.
+    """
+    place = place_of(text)
+    try:
+        return _digest(place) == place.with_suffix(".sha256").read_text(encoding="ascii")
+    except (OSError, UnicodeError):
+        return False
+
+
+def _digest(library: Path) -> str:
+    return hashlib.sha256(library.read_bytes()).hexdigest()
 
 
 def compile_text(text: str) -> ctypes.CDLL:
     """The library of a text. Raises OSError where there is no compiler, or it has failed."""
-    place, command = place_of(text), compiler()
-    if place.exists():
-        return ctypes.CDLL(str(place))
+    place = place_of(text)
+    if not is_kept(text):
+        try:
+            _compile(text, place)
+        except (OSError, subprocess.SubprocessError) as fault:
+            troubles[f"a long run could not be compiled: {fault}"] = None
+            raise OSError(str(fault)) from fault
+    return ctypes.CDLL(str(place))
+
+
+def _compile(text: str, place: Path) -> None:
+    command = compiler()
     if command is None:
         raise OSError("there is no C compiler")
     place.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=place.parent) as work:
         source, made = Path(work) / "program.c", Path(work) / "program.so"
         source.write_text(text, encoding="utf-8")
-        try:
-            subprocess.run(
-                [*command, *FLAGS, "-o", str(made), str(source), "-lm"],
-                check=True, capture_output=True, timeout=SECONDS,
-            )  # fmt: skip
-        except subprocess.SubprocessError as fault:
-            raise OSError(f"the C compiler has failed: {fault}") from fault
+        subprocess.run(
+            [*command, *FLAGS, "-o", str(made), str(source), "-lm"],
+            check=True, capture_output=True, timeout=SECONDS,
+        )  # fmt: skip
+        digest = made.with_suffix(".sha256")
+        digest.write_text(_digest(made), encoding="ascii")
         made.replace(place)
-    return ctypes.CDLL(str(place))
+        digest.replace(place.with_suffix(".sha256"))
