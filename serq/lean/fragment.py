@@ -244,7 +244,7 @@ class _Survey:
         """`execute`."""
         e = self.engine.execute
         readings = {**EXECUTE, **registers_of(self.engine, "batch")}
-        term = Reader("`execute`", readings, self.complaints, replayed=True).term(e, self.engine.at)
+        term = Reader("`execute`", readings, self.complaints).term(e, self.engine.at)
         if term is None:
             return ZERO
         unit = denominator(as_number(term))
@@ -267,7 +267,7 @@ class _Survey:
         match workload.arrival:
             case Renewal(gap=gap) as arrival:
                 gap = gap.arguments[0] if isinstance(gap, Draw) and gap.law == "det" else gap
-                term = Reader("`renewal`", {}, Sink(), replayed=True).term(gap, arrival.at)
+                term = Reader("`renewal`", {}, Sink()).term(gap, arrival.at)
                 if isinstance(term, Constant) and is_binary(term.value.denominator):
                     return Arrivals("renewal"), term
                 return Arrivals("any", gaps=possible_gaps(gap)), ZERO
@@ -336,7 +336,7 @@ class _Survey:
     def _given(self, e: Expr, claim: Claim, path: Path, reasons: Sink) -> Clause | None:
         known = substituted(e, path.at_init)
         where = f"`given` of claim `{claim.name}`"
-        term = Reader(where, path.readings(), reasons, replayed=True).term(known, e.at or claim.at)
+        term = Reader(where, path.readings(), reasons).term(known, e.at or claim.at)
         return None if term is None else Clause(known, as_proposition(term).text)
 
     def _refuse(self, what: str, at: Span | None, cure: str) -> None:

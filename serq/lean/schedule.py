@@ -206,7 +206,7 @@ class ScheduleReader:
         readings = {**ONLY, **registers_of(self.engine, "v")}
         keys = []
         for key in s.keys if s.order == "by" else ():
-            term = Reader("a key of `by`", readings, self.complaints, replayed=True).term(key, s.at)
+            term = Reader("a key of `by`", readings, self.complaints).term(key, s.at)
             if term is not None:
                 value = as_number(term)
                 keys.append(Clause(key, scaled(value, denominator(value))[0]))
@@ -237,10 +237,10 @@ class ScheduleReader:
 
     def _plan(self, where: str, e: Expr, at: Span | None) -> Term | None:
         readings = {**PLAN, **registers_of(self.engine, "v")}
-        return Reader(where, readings, self.complaints, replayed=True).term(e, at)
+        return Reader(where, readings, self.complaints).term(e, at)
 
     def _clause(self, where: str, readings: Mapping[str, Term], e: Expr, at: Span | None) -> Clause | None:
-        term = Reader(where, readings, self.complaints, replayed=True).term(e, at)
+        term = Reader(where, readings, self.complaints).term(e, at)
         text = as_proposition(term or ZERO).text
         return None if text == "True" else Clause(Num(0) if text == "False" else e, text)
 

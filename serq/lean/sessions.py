@@ -204,7 +204,7 @@ class _Walker:
         drawn = len(self.variables)
         with suppress(_Unknown):
             known = self._known(e)
-            term = Reader("a length", self._readings(), Sink(), replayed=True).term(known)
+            term = Reader("a length", self._readings(), Sink()).term(known)
             if isinstance(term, Constant):
                 return Num(float(term.value)), ()
             if term is not None:

@@ -100,15 +100,12 @@ class Reader:
     """Translates the expressions that stand at one place.
 
     where: how messages name the place. readings: what can be read there, by its spelling in the
-    program. complaints: reasons against the expression (SQ0802 to SQ0806, SQ0809) go here. replayed:
-    whether a run goes on with the value that it computes in doubles; then no operand may be a quotient
-    that a double rounds, for `ceil(n * (1 / 49))` may be another number there.
+    program. complaints: reasons against the expression (SQ0802 to SQ0806, SQ0809) go here.
     """
 
     where: str
     readings: Mapping[str, Term]
     complaints: Sink
-    replayed: bool = False
 
     def term(self, e: Expr, at: Span | None = None) -> Term | None:
         """`e` in Lean, or None when a complaint says why not. at: the place of what holds `e`."""
@@ -149,9 +146,10 @@ class Reader:
     def _operation(
         self, e: Func | Fold | Unary | Binary | Conditional, terms: list[Term], at: Span | None
     ) -> Term | None:
-        sign = _arithmetic(e) if self.replayed else ""
+        sign = _arithmetic(e)
         if sign and not all(is_binary(denominator(as_number(x))) for x in terms):
-            # One quotient is rounded once, and its `floor`, its `ceil` and comparisons are right.
+            # One quotient of whole numbers is rounded once, and its `floor`, its `ceil` and comparisons are
+            # right; a run goes on with other numbers than Lean where it is an operand, as in `n / 49 * 49`.
             self.complaints.say("SQ0804", at, what=f"an operand of `{sign}` that is a quotient")
             return None
         match e:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from array import array
 from bisect import bisect_left, bisect_right, insort
 from collections import deque
 from collections.abc import Callable
 from heapq import heappop, heappush
-from math import floor
+from math import floor, inf
 from typing import TYPE_CHECKING, Any
 
 from serq.diagnostics import InternalError
@@ -58,6 +59,18 @@ LENT = {
 """What a loop may call."""
 
 
+SAMPLE = 24
+"""Bytes that a sample takes."""
+
+
+def _memory() -> float:
+    """Bytes of the machine's memory, where that can be told."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, OSError, ValueError):
+        return inf
+
+
 class Link:
     """What the loop sees of the machine: where to put samples, and at the end everything else."""
 
@@ -86,6 +99,9 @@ class Link:
         """The samples since then come k times more, each time a period and some arrivals later."""
         import numpy as np
 
+        count = sum(len(s.times) - since for since, s in zip(lengths, self._series.values(), strict=True))
+        if k * count * SAMPLE > _memory():
+            raise MemoryError
         later = np.arange(1, k + 1)[:, None]
         for since, samples in zip(lengths, self._series.values(), strict=True):
             times = np.array(samples.times[since:])
