@@ -19,7 +19,7 @@ from attrs import frozen
 from tests.bench.child import MEMORY, iterations_of
 from tests.bench.rows import ROOT, Row, turns
 
-MOST_S = 120
+MOST_S = 200
 """CPU seconds that a side may take for one run; the peer is then given a shorter one."""
 SHORTER = 5
 """By what a horizon is divided when the peer takes too long."""
