@@ -31,7 +31,7 @@ troubles: dict[str, None] = {}
 @cache
 def compiler() -> tuple[str, ...] | None:
     """The command of a C compiler, None where there is none."""
-    if os.name != "posix":
+    if os.name != "posix" or not directory().is_absolute():  # nobody's home is known
         return None
     if chosen := os.environ.get("SERQ_CC", os.environ.get("CC", "")).split():
         if shutil.which(chosen[0]):
@@ -49,7 +49,8 @@ def compiler() -> tuple[str, ...] | None:
 
 def directory() -> Path:
     """Where compiled programs are kept: `serq` in the user's cache directory (XDG)."""
-    base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    chosen = os.environ.get("XDG_CACHE_HOME", "")
+    base = chosen if os.path.isabs(chosen) else os.path.join(os.path.expanduser("~"), ".cache")
     return Path(base) / "serq"
 
 
