@@ -88,7 +88,7 @@ def test_conversations_run_the_same(s: Sample) -> None:
 
 @needs_compiler
 @pytest.mark.slow
-@settings(EXAMPLES, max_examples=400)
+@settings(EXAMPLES, max_examples=120)
 @given(s=conversations())
 def test_many_conversations_run_the_same(s: Sample) -> None:
     check(s)
