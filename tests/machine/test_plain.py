@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from array import array
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -67,6 +68,8 @@ def differences(a: Any, b: Any, path: str = "", rounding: float = 0.0) -> Iterat
         both_nan = a != a and b != b
         if not (both_nan or a == b or math.isclose(a, b, rel_tol=rounding, abs_tol=rounding)):
             yield f"{path}: {a!r} is not {b!r}"
+    elif isinstance(a, array) and isinstance(b, array) and a != b and len(a) == len(b):
+        yield from differences(a.tolist(), b.tolist(), path, rounding)
     elif a != b:
         yield f"{path}: {a!r} is not {b!r}"
 
