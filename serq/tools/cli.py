@@ -166,7 +166,7 @@ def run_file(
         with writing(dump):
             os.makedirs(dump, exist_ok=True)
 
-    from serq.machine.native import troubles
+    from serq.machine.native import take_troubles
     from serq.report import dump_report, exit_status, report_to_json, show_report
     from serq.tools.progress import Progress
 
@@ -183,7 +183,7 @@ def run_file(
             reservoir=reservoir,
             progress=progress,
         )
-    for trouble in troubles():
+    for trouble in take_troubles():
         remark(f"{trouble}; without it, long runs take longer")
     if dump is not None:
         with writing(dump):

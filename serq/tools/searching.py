@@ -12,6 +12,7 @@ from random import Random
 from time import monotonic
 from typing import TYPE_CHECKING
 
+import click
 from attrs import define, field, frozen
 
 import serq
@@ -236,7 +237,12 @@ def optimum(program: Program, seconds: float | None = None) -> float:
     few = len(lens) <= 8 and sum(lens) <= 64
     best = exact_makespan if few else optimal_makespan
     starts = None if release is None else [int(t) for t in release]
-    return float(best(lens, int(numbers["B"]), numbers["alpha"], release=starts, seconds=seconds))
+    try:
+        return float(best(lens, int(numbers["B"]), numbers["alpha"], release=starts, seconds=seconds))
+    except ModuleNotFoundError:
+        raise click.UsageError(
+            f"the optimum of {len(lens)} requests of {sum(lens)} tokens needs scipy: pip install 'serq[opt]'"
+        ) from None
 
 
 # ---------------------------------------------------------------- what was found, as a program

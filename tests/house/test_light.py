@@ -37,17 +37,18 @@ def test_checking_a_program_takes_less_than_twice_its_imports(tmp_path: Path) ->
     environment = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
     environment["PYTHONPYCACHEPREFIX"] = str(tmp_path)
 
-    def least(*arguments: str) -> float:
-        times = []
-        for _ in range(15):
-            child = subprocess.Popen(
-                [sys.executable, *arguments], cwd=ROOT, env=environment, stdout=subprocess.DEVNULL
-            )
-            _, status, usage = os.wait4(child.pid, 0)
-            child.returncode = os.waitstatus_to_exitcode(status)
-            assert child.returncode == 0
-            times.append(usage.ru_utime + usage.ru_stime)
-        return min(times)
+    def spent(*arguments: str) -> float:
+        child = subprocess.Popen(
+            [sys.executable, *arguments], cwd=ROOT, env=environment, stdout=subprocess.DEVNULL
+        )
+        _, status, usage = os.wait4(child.pid, 0)
+        child.returncode = os.waitstatus_to_exitcode(status)
+        assert child.returncode == 0
+        return usage.ru_utime + usage.ru_stime
 
-    imports = least("-c", "import click, attrs, lark")
-    assert least("-m", "serq", "check", "examples/hello.sq") < 2 * imports
+    # In turn, so that what else the machine does meets both.
+    pairs = [
+        (spent("-m", "serq", "check", "examples/hello.sq"), spent("-c", "import click, attrs, lark"))
+        for _ in range(20)
+    ]
+    assert min(check for check, _ in pairs) < 2 * min(imports for _, imports in pairs)

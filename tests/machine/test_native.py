@@ -55,6 +55,7 @@ def by_compiler(compiled: serq.Program, asked: Settings) -> RunRecord | None:
     """What the compiled machine records; None where it leaves the run to the machine of events."""
     machine, judge = watched(compiled, asked)
     assert native.is_native(machine)
+    compiling.compile_text(write_native(machine)[0])
     return machine.record(judge.finish(machine)) if native.run_native(machine) else None
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from pathlib import Path
 from time import monotonic
 
@@ -151,11 +152,21 @@ def test_the_other_program_has_the_gauge(tmp_path: Path, capsys: pytest.CaptureF
 
 
 def test_an_optimum_that_takes_long_does_not_stop_the_clock(capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("scipy")
     begun = monotonic()
     words = ("--over", "lens=40..60*60", "--gauge", "T", "--against", "optimum", "--below", "0.2")
     assert search(str(POLICIES / "ljf.sq"), *words, "--seconds", "2") == 3
     assert monotonic() - begun < 8
     assert "took too long" in capsys.readouterr().err
+
+
+def test_an_optimum_that_needs_an_extra_says_so(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "scipy.optimize", None)
+    words = ("--over", "lens=4..6*10", "--gauge", "T", "--against", "optimum")
+    assert search(str(POLICIES / "ljf.sq"), *words, "--seconds", "5") == 2
+    assert "pip install 'serq[opt]'" in capsys.readouterr().err
 
 
 def test_smaller_values_come_to_an_end() -> None:

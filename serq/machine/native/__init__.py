@@ -39,10 +39,13 @@ class Patience:
             self.progress(now, iterations)
 
 
-def troubles() -> list[str]:
-    """Why runs of this process did without a compiler that was asked for."""
+def take_troubles() -> list[str]:
+    """Why runs since the last time did without a compiler that was asked for."""
     compiling = sys.modules.get("serq.machine.native.compile")
-    return list(compiling.troubles) if compiling else []
+    found = list(compiling.troubles) if compiling else []
+    if compiling:
+        compiling.troubles.clear()
+    return found
 
 
 def is_native(machine: Machine) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from importlib.resources import files
+from math import inf
 
 from attrs import define, field
 
@@ -114,7 +115,7 @@ class NativeWriter(ExpressionWriter):
             "FIRST_AT_0": int(isinstance(arrival, Poisson)),
             "SMALLEST_GAP": repr(SMALLEST_GAP),
             "MEMORY": native.memory,
-            "GRANULE": f"{engine.granule or 0.0!r}",
+            "GRANULE": "INFINITY" if engine.granule == inf else repr(engine.granule or 0.0),
         }
         headers = "".join(f"#include <{name}.h>\n" for name in ("math", "stdint", "stdlib", "string"))
         counts = "".join(f"#define {name} ({value})\n" for name, value in constants.items())
