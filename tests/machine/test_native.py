@@ -200,6 +200,15 @@ def test_a_crowd_is_left_to_the_others() -> None:
     assert by_compiler(crowd, Settings(5.0)) is None
 
 
+@needs_compiler
+@pytest.mark.parametrize("gap", ["0 * ~exp(1)", "~exp(1) - 5", "1e-13 * ~det(1)", "inf * ~det(1)"])
+def test_a_gap_that_means_nothing_is_left_to_the_others(gap: str) -> None:
+    source = CACHE.read_text().replace("renewal(0.3)", f"renewal({gap})")
+    compiled = serq.compile("gaps.sq", source=source)
+    compare(compiled, Settings(5.0), fractions=True)
+    assert by_compiler(compiled, Settings(5.0)) is None
+
+
 @pytest.mark.parametrize(
     ("old", "new", "why"),
     [

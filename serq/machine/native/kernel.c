@@ -1093,11 +1093,13 @@ static void await_next(Run *m)
 {
     m->arrive_at = INFINITY;
     if (m->wanted == m->arrived) return;
-    if (MADE_HERE) {
-        double gap = m->begun || !FIRST_AT_0 ? next_gap(m) : 0;
+    if (MADE_HERE && FIRST_AT_0 && !m->begun) {
+        m->arrive_at = m->now;
+    } else if (MADE_HERE) {
+        double gap = next_gap(m);
         m->arrive_at = m->now + gap;
         /* A clock that hardly moves is for the machine of events. */
-        if (!(gap < INFINITY) || (!(gap >= SMALLEST_GAP && m->arrive_at != m->now) && m->begun)) stop(m);
+        if (!(gap >= SMALLEST_GAP && gap < INFINITY && m->arrive_at != m->now)) stop(m);
     } else {
         m->arrive_at = m->fed_at[m->fed];
     }
