@@ -82,6 +82,7 @@ def a_short_search(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(witness, "MOST_WORK", 1000)
 
 
+@pytest.mark.slow
 def test_what_is_decided_is_so_on_runs() -> None:
     seen: Counter[str] = Counter()
     for seed in range(16):
