@@ -105,7 +105,6 @@ def _find(program: Program) -> Fused:
     only = (s.only for s in statements if isinstance(s, Advance | Admit) and s.only is not None)
     if order is None or any(tells_apart(e) for e in only):
         raise _Outside("the schedule orders runs as the loop cannot")
-    _need(all(r.size is None for r in engine.registers), "it has an array of registers")
     for e in expressions(program, engine, steps):
         _readable(e)
     steady = _is_steady(program, engine, statements)
