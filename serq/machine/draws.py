@@ -129,7 +129,10 @@ class Stream:
         """Sum of floor(k) exponentials of mean m/k each."""
         if not (1 <= k <= MOST_STAGES and 0 <= mean < inf):
             self._refuse("erlang", (k, mean), at)
-        return sum(self._exponential(mean / k) for _ in range(math.floor(k)))
+        total = 0.0
+        for _ in range(math.floor(k)):  # `sum` rounds in another way in each version of Python.
+            total += self._exponential(mean / k)
+        return total
 
     def h2(self, mean: float, variance: float, at: Span | None = None) -> float:
         """Two-phase hyperexponential with balanced means; `variance` is the squared variation, at least 1."""

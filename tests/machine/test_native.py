@@ -16,7 +16,7 @@ from serq.claims.judge import Judge
 from serq.machine import native
 from serq.machine.loop import Machine, run_program
 from serq.machine.native import compile as compiling
-from serq.machine.native.fragment import find_native
+from serq.machine.native.fragment import LAWS, find_native
 from serq.machine.native.run import write_native
 from serq.machine.records import RunRecord
 from serq.machine.settings import Settings
@@ -65,7 +65,9 @@ def check(s: Sample) -> None:
     compare(compiled, Settings(s.horizon, s.warmup, 1, s.arrivals))
 
 
-def compare(compiled: serq.Program, asked: Settings, fractions: bool = False) -> None:
+def compare(
+    compiled: serq.Program, asked: Settings, fractions: bool = False, rounding: float = 1e-12
+) -> None:
     """Both record the same; the compiled machine leaves only what cannot be done, and `fractions`."""
     found = by_compiler(compiled, asked)
     if fractions and found is None:
@@ -76,7 +78,7 @@ def compare(compiled: serq.Program, asked: Settings, fractions: bool = False) ->
         assert found is None
         return
     assert found is not None
-    assert list(differences(fields(found), fields(expected), "run", rounding=1e-12)) == []
+    assert list(differences(fields(found), fields(expected), "run", rounding=rounding)) == []
     assert found.waits == expected.waits
 
 
@@ -85,6 +87,64 @@ def compare(compiled: serq.Program, asked: Settings, fractions: bool = False) ->
 @given(s=conversations())
 def test_conversations_run_the_same(s: Sample) -> None:
     check(s)
+
+
+PARAMETERS = {
+    "exp": ("3", "0"),
+    "det": ("7",),
+    "uniform": ("-1, 5",),
+    "erlang": ("3.5, 2", "1, 4"),
+    "bernoulli": ("0.3",),
+    "h2": ("2, 4", "2, 0.5"),
+    "geometric": ("0.01", "1"),
+    "gamma": ("0.01, 3", "0.7, 0", "1, 2", "9, 3"),
+    "lognormal": ("600, 1", "5, 0", "1, 1000000"),
+    "pareto": ("0.1, 1", "2.5, 3"),
+}
+"""Law -> parameters, of all kinds."""
+
+
+@needs_compiler
+def test_every_law_draws_the_same() -> None:
+    """Bit for bit, thousands of each."""
+    assert set(PARAMETERS) == LAWS
+    draws = [f"~{law}({given})" for law, of_law in PARAMETERS.items() for given in of_law]
+    server = " ".join(f"observe x{k} = {draw};" for k, draw in enumerate(draws))
+    source = f"""fn main() {{
+      device gpu {{ }}
+      engine e on gpu {{ tokens cap 1; schedule {{ advance running; }} execute (1); }}
+      workload {{ arrive renewal(1); }}
+      server {{ {server} run e prefill (cost(e, 1)); }}
+    }}"""
+    compare(serq.compile(source=source), Settings(1e9, arrivals=3_000), rounding=0)
+
+
+@needs_compiler
+@pytest.mark.parametrize(
+    "draw",
+    [
+        "exp(-1)", "uniform(1, 0)", "erlang(0, 1)", "bernoulli(1.5)", "h2(-1, 2)", "geometric(1e-16)",
+        "gamma(0, 1)", "lognormal(1, -1)", "lognormal(1, 1e7)", "pareto(0.01, 1)",
+    ],
+)  # fmt: skip
+def test_a_draw_outside_its_law_is_refused(draw: str) -> None:
+    """By the machine of events, to which such a run is left."""
+    law, given = draw.rstrip(")").split("(")
+    parameters = given.split(", ")
+    known = " ".join(f"set a{k} = {value} + 0 * serial;" for k, value in enumerate(parameters))
+    source = f"""fn main() {{
+      device gpu {{ }}
+      engine e on gpu {{ tokens cap 1; schedule {{ advance running; }} execute (1); }}
+      workload {{ arrive renewal(1); init {{ {known} }} }}
+      server {{
+        observe x = ~{law}({", ".join(f"a{k}" for k in range(len(parameters)))});
+        run e prefill (cost(e, 1));
+      }}
+    }}"""
+    compiled, asked = serq.compile(source=source), Settings(1e9, arrivals=10)
+    assert by_compiler(compiled, asked) is None
+    with pytest.raises(serq.ProgramError, match="SQ0621"):
+        by_events(compiled, asked)
 
 
 @needs_compiler

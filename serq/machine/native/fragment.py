@@ -35,7 +35,9 @@ READ = {"queue", "busy", "budget_left", "used", "free", "holders", "queued", "bl
 """Calls that the compiled machine answers."""
 
 
-LAWS = {"exp", "det", "uniform", "bernoulli", "h2", "geometric"}
+LAWS = {
+    "exp", "det", "uniform", "erlang", "bernoulli", "h2", "geometric", "gamma", "lognormal", "pareto",
+}  # fmt: skip
 """Laws that the compiled machine draws from; `init` may draw from any."""
 
 LAST_ADMITTED = (Unary("-", Var("admission")),)

@@ -131,11 +131,99 @@ static double draw_h2(Run *m, int64_t i, int source, double mean, double varianc
     return weight > 0 ? exponential(uniform01(m, i, source), mean / (2.0 * weight)) : INFINITY;
 }
 
+static double draw_erlang(Run *m, int64_t i, int source, double k, double mean)
+{
+    if (!(1 <= k && k <= 1e6 && 0 <= mean && mean < INFINITY)) { stop(m); return 0; }
+    double sum = 0;
+    for (int64_t n = (int64_t)k; n > 0; n--) sum += exponential(uniform01(m, i, source), mean / k);
+    return sum;
+}
+
 static double draw_geometric(Run *m, int64_t i, int source, double p)
 {
-    if (!(0 < p && p <= 1)) stop(m);
+    if (!(1e-15 <= p && p <= 1)) stop(m);
     double u = uniform01(m, i, source);
     return p == 1 ? 1 : 1.0 + floor(log1p(-u) / log1p(-p));
+}
+
+static double above_zero(double u) { return u > 0 ? u : 0x1p-54; }
+
+static double polynomial(const double *a, double x)
+{
+    double y = a[0];
+    for (int k = 1; k < 8; k++) y = y * x + a[k];
+    return y;
+}
+
+/* The standard normal quantile (Wichura, "Algorithm AS 241", Applied Statistics 37, 1988, PPND16): one
+   quotient of polynomials in the middle, and one for each of two parts of the tails. */
+static double normal(double u)
+{
+    static const double quotients[3][2][8] = {
+        {{2.5090809287301226727e3, 3.3430575583588128105e4, 6.7265770927008700853e4, 4.5921953931549871457e4,
+          1.3731693765509461125e4, 1.9715909503065514427e3, 1.3314166789178437745e2, 3.3871328727963666080},
+         {5.2264952788528545610e3, 2.8729085735721942674e4, 3.9307895800092710610e4, 2.1213794301586595867e4,
+          5.3941960214247511077e3, 6.8718700749205790830e2, 4.2313330701600911252e1, 1}},
+        {{7.74545014278341407640e-4, 2.27238449892691845833e-2, 2.41780725177450611770e-1,
+          1.27045825245236838258, 3.64784832476320460504, 5.76949722146069140550,
+          4.63033784615654529590, 1.42343711074968357734},
+         {1.05075007164441684324e-9, 5.47593808499534494600e-4, 1.51986665636164571966e-2,
+          1.48103976427480074590e-1, 6.89767334985100004550e-1, 1.67638483018380384940,
+          2.05319162663775882187, 1}},
+        {{2.01033439929228813265e-7, 2.71155556874348757815e-5, 1.24266094738807843860e-3,
+          2.65321895265761230930e-2, 2.96560571828504891230e-1, 1.78482653991729133580,
+          5.46378491116411436990, 6.65790464350110377720},
+         {2.04426310338993978564e-15, 1.42151175831644588870e-7, 1.84631831751005468180e-5,
+          7.86869131145613259100e-4, 1.48753612908506148525e-2, 1.36929880922735805310e-1,
+          5.99832206555887937690e-1, 1}},
+    };
+    double p = above_zero(u), q = p - 0.5;
+    if (fabs(q) <= 0.425) {
+        double r = 0.180625 - q * q;
+        return polynomial(quotients[0][0], r) * q / polynomial(quotients[0][1], r);
+    }
+    double r = sqrt(-log(q <= 0 ? p : 1.0 - p));
+    int far = r > 5;
+    r -= far ? 5.0 : 1.6;
+    double x = polynomial(quotients[1 + far][0], r) / polynomial(quotients[1 + far][1], r);
+    return q < 0 ? -x : x;
+}
+
+static double draw_lognormal(Run *m, int64_t i, int source, double mean, double cv)
+{
+    if (!(0 <= mean && mean < INFINITY && 0 <= cv && cv <= 1e6)) stop(m);
+    double s = log1p(cv * cv);
+    return mean * exp(sqrt(s) * normal(uniform01(m, i, source)) - s / 2);
+}
+
+static double draw_pareto(Run *m, int64_t i, int source, double alpha, double least)
+{
+    if (!(0.1 <= alpha && alpha < INFINITY && 0 <= least && least < INFINITY)) stop(m);
+    return least * pow(1 - uniform01(m, i, source), -1 / alpha);
+}
+
+/* Of scale 1 (Marsaglia and Tsang, "A simple method for generating gamma variables", ACM TOMS 26, 2000). */
+static double gamma_of(Run *m, int64_t i, int source, double shape)
+{
+    if (shape < 1) {
+        double whole = gamma_of(m, i, source, shape + 1);
+        return whole * pow(above_zero(uniform01(m, i, source)), 1 / shape);
+    }
+    double d = shape - 1.0 / 3;
+    double c = 1 / sqrt(9 * d);
+    for (;;) {
+        double x = normal(uniform01(m, i, source));
+        double v = pow(1 + c * x, 3);
+        if (v > 0 && log(above_zero(uniform01(m, i, source))) < 0.5 * x * x + d - d * v + d * log(v))
+            return d * v;
+    }
+}
+
+static double draw_gamma(Run *m, int64_t i, int source, double shape, double mean)
+{
+    if (!(0.01 <= shape && shape < INFINITY && 0 <= mean && mean < INFINITY)) { stop(m); return 0; }
+    double drawn = gamma_of(m, i, source, shape) * (mean / shape);
+    return drawn > 0 || mean == 0 ? drawn : 5e-324;
 }
 
 /* ------------------------------------------------------------ samples and time */
