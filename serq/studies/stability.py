@@ -165,7 +165,7 @@ class Patience:
     seeds: int = 12
     confidence: float = 0.95
     resolution: float = 0.05
-    most_events: int = 20_000_000
+    most_events: int = 100_000_000
     deadline: float = math.inf
 
 

@@ -154,9 +154,9 @@ Exit codes: 0 stable (or an edge found), 1 unstable (or refused), 2 wrong use, 3
 @click.option(
     "--most-events",
     type=int,
-    default=20_000_000,
+    default=100_000_000,
     metavar="N",
-    help="Events to handle for a verdict (20000000).",
+    help="Events to handle for a verdict (100000000).",
 )
 @click.option(
     "--time", "seconds", type=float, default=600.0, metavar="S", help="Seconds until it ends undecided (600)."

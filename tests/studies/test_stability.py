@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import math
 import time
@@ -15,6 +16,7 @@ from serq.studies.capacity import arrival_rate, expected, most_tokens_per_time
 from serq.studies.course import Course, FollowSeeds, watch_course
 from serq.studies.stability import Patience, look_at
 from serq.tools.cli import run_command
+from serq.tools.studying import judge_stability
 
 DESK = """use "std/args";
 fn main() {
@@ -110,6 +112,14 @@ def test_a_bound_on_events_ends_the_search() -> None:
     assert found.verdict == "undecided"
     assert found.events <= 30_000
     assert "--most-events" in found.reason
+
+
+def test_the_bound_on_events_is_one_number() -> None:
+    options = {option.name: option.default for option in judge_stability.params}
+    defaults = [options["most_events"], Patience().most_events]
+    for function in (serq.stability, serq.find_edge):
+        defaults.append(inspect.signature(function).parameters["most_events"].default)
+    assert len(set(defaults)) == 1, defaults
 
 
 def course_of(program: serq.Program, seed: int, arrivals: int) -> Course:
