@@ -7,7 +7,7 @@ from itertools import chain
 from typing import TypeVar
 
 from serq.report.report import ClaimResult, GaugeSummary, PoolRow, Report, SampleSummary, StageRow, WaitRow
-from serq.report.stats import FEWEST_SAMPLES
+from serq.report.stats import FEWEST_FOR_P99, FEWEST_SAMPLES
 from serq.report.table import Column, show_figures, show_number, show_table
 
 Row = TypeVar("Row", StageRow, PoolRow)
@@ -106,8 +106,13 @@ def show_result(claim: ClaimResult) -> str:
 
 
 def find_notes(report: Report) -> Iterator[str]:
-    """What a reader of the figures should know, one line each: tests that never came true, demands
-    that can never be met, holds and engines that cannot go on."""
+    """What a reader of the figures should know, one line each: percentiles that are but a maximum, tests
+    that never came true, demands that can never be met, holds and engines that cannot go on."""
+    samples = list(report.observes.items())
+    samples += ((f"client {n}" if n in report.observes else n, s) for n, s in report.client.items())
+    few = [f"{n} ({s.count})" for n, s in samples if 0 < s.count < FEWEST_FOR_P99 and not s.is_test]
+    if few:
+        yield f"note: p99 of fewer than {FEWEST_FOR_P99} samples is the maximum: {', '.join(few)}"
     for name, o in report.observes.items():
         if o.is_test and o.count >= FEWEST_SAMPLES and not o.samples.any():
             yield f"note: observe {name} is constant 0 over {o.count} samples"

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from serq.report.inference import Interval
 from serq.report.replications import ClaimCount, PooledSamples, Replications, Spread
+from serq.report.stats import FEWEST_FOR_P99
 from serq.report.table import Column, show_figures, show_number, show_table
 
 ROUNDING = 1e-12
@@ -29,9 +30,6 @@ COLUMNS: tuple[Column[Spread], ...] = (
 
 PARTS = {"observes": "observe", "client": "client", "gauges": "gauge", "stages": "stage", "pools": "pool"}
 """The first word of a path, and the heading of its table."""
-
-FEWEST_FOR_P99 = 100
-"""With fewer samples the 99th percentile is the greatest of them."""
 
 
 def replications_to_json(found: Replications) -> str:

@@ -23,6 +23,9 @@ BATCHES = 20
 FEWEST_SAMPLES = 2 * BATCHES
 """Below this many samples there is no interval: a batch would hold a single one."""
 
+FEWEST_FOR_P99 = 100
+"""Below this many samples the 99th percentile is the greatest of them."""
+
 STUDENT_T = 2.093
 """Student's t at 97.5 % with BATCHES - 1 = 19 degrees of freedom."""
 

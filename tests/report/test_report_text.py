@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+import serq
+
 from serq.report import ClaimResult, make_report, show_report
 from serq.report.show import show_claims
 from serq.report.table import show_number
@@ -52,3 +54,18 @@ def test_no_line_ends_in_a_space(trouble):
 )
 def test_numbers_are_compact_and_keep_their_whole_part(number, text):
     assert show_number(number) == text
+
+
+@pytest.mark.parametrize(("count", "maximum"), [(1, True), (99, True), (100, False)])
+def test_a_99th_percentile_of_few_samples_is_called_what_it_is(count: int, maximum: bool) -> None:
+    program = serq.compile(
+        source="""fn main() {
+          stage desk : fifo (1);
+          workload { arrive renewal(1); }
+          server { observe rank = serial; observe odd = serial > 3; run desk (cost(desk, serial)); }
+        }"""
+    )
+    report = serq.run(program, horizon=1e6, arrivals=count)
+    said = f"note: p99 of fewer than 100 samples is the maximum: rank ({count}), response ({count})"
+    assert (said in show_report(report).splitlines()) is maximum
+    assert (report.observes["rank"].p99 == count - 1) is maximum
