@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 import serq
-
 from serq.report import ClaimResult, make_report, show_report
 from serq.report.show import show_claims
 from serq.report.table import show_number
