@@ -12,7 +12,6 @@ from __future__ import annotations
 import heapq
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from math import inf
 from typing import Any, NoReturn, Protocol
 
@@ -40,13 +39,10 @@ from serq.machine.arrivals import is_slot_count, next_in_stages
 from serq.machine.cache import Entry
 from serq.machine.code import COMPARISONS, compile_value
 from serq.machine.draws import OutsideLaw, Stream
-from serq.machine.fused import is_fused, run_loop
 from serq.machine.holds import Holds
 from serq.machine.laws import Recorded, read_samples
-from serq.machine.native import Impatient, Patience, is_compiled, is_native, run_native
 from serq.machine.pools import PoolMember, SpillCode, Waiting
 from serq.machine.records import Iteration, Outcome, RunRecord, Samples, Series
-from serq.machine.reservoir import Reservoirs
 from serq.machine.scope import ENTRY_VARIABLES, QUEUE_VARIABLES, VICTIM_VARIABLES, RunScope
 from serq.machine.sessions import Session, write_plain_block, write_program
 from serq.machine.settings import PROGRESS_EVERY, Settings
@@ -68,8 +64,6 @@ NEW, MORE = 4, 8
 WAKE_LIMIT = 1_000
 PASS_LIMIT = 1_000_000
 REPLACE_LIMIT = 10_000
-SHORT = 500
-"""Events of a run that is over before a loop would have been written for it; sessions count as such."""
 
 
 class Observer(Protocol):
@@ -650,81 +644,6 @@ class Machine:
             tests=find_tests(self.program),
             waits=find_waits(self.holds),
         )
-
-
-def run_program(
-    program: Program,
-    settings: Settings,
-    observers: Sequence[Observer] = (),
-    progress: Callable[[float, int], None] | None = None,
-) -> RunRecord:
-    """Run a checked program.
-
-    progress: called now and then with the clock and the iterations so far. Raises ProgramError when the run
-    cannot go on.
-    """
-    if settings.reservoir is not None:
-        reservoirs = Reservoirs(settings.reservoir, settings.warmup, settings.seed)
-        observers, progress = [*observers, reservoirs], reservoirs.watched(progress)
-    machine = _finished(program, settings, observers, progress)
-    return machine.record([outcome for o in observers for outcome in o.finish(machine)])
-
-
-def _finished(
-    program: Program,
-    settings: Settings,
-    observers: Sequence[Observer],
-    progress: Callable[[float, int], None] | None,
-) -> Machine:
-    """A machine at the end of its run, whichever way is the fastest; the figures are the same."""
-    machine = _watched(program, settings, observers)
-    fused, native = is_fused(machine), is_native(machine)
-    if not fused and not native:
-        machine.run(progress)
-        return machine
-    # What was compiled for an earlier run is there at once; else it has to be worth waiting for.
-    compiled = native and is_compiled(machine)
-    if not compiled:
-        arrival = program.workload.arrival if program.workload else None
-        crowded = isinstance(arrival, Batch) and arrival.count > SHORT
-        if not crowded and machine.run(until=SHORT):
-            return machine
-    if native and not compiled:
-        with suppress(Impatient):
-            return _unaided(program, settings, observers, Patience(progress), fused)
-        machine = _watched(program, settings, observers)
-    if native and run_native(machine, progress):
-        return machine
-    return _unaided(program, settings, observers, progress, fused)
-
-
-def _unaided(
-    program: Program,
-    settings: Settings,
-    observers: Sequence[Observer],
-    progress: Callable[[float, int], None] | None,
-    fused: bool,
-) -> Machine:
-    """The same without a compiler: by a loop of the program's own if there is one."""
-    # Periods that are passed over repeat samples, all of which have to be there.
-    ways = (True, False) if settings.reservoir is None else (False,)
-    for cycles in ways if fused else ():
-        machine = _watched(program, settings, observers)
-        over = run_loop(machine, progress, cycles)
-        if over:
-            return machine
-        if over is not None:
-            break
-    machine = _watched(program, settings, observers)
-    machine.run(progress)
-    return machine
-
-
-def _watched(program: Program, settings: Settings, observers: Sequence[Observer]) -> Machine:
-    machine = Machine(program, settings)
-    for observer in observers:
-        observer.watch(machine)
-    return machine
 
 
 def find_tests(program: Program) -> frozenset[str]:

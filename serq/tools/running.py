@@ -27,7 +27,7 @@ def record_run(
     Raises ProgramError when the run cannot go on, its complaints able to show the program's lines.
     """
     from serq.claims.judge import Judge
-    from serq.machine.loop import run_program
+    from serq.machine.run import run_program
 
     try:
         if plain:

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import serq
-from serq.machine.loop import Machine, run_program
+from serq.machine.loop import Machine
 from serq.machine.records import Outcome
+from serq.machine.run import run_program
 from serq.machine.settings import Settings
 from serq.machine.stages.engine import EngineMember
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 import serq
-from serq.machine.loop import run_program
 from serq.machine.plain.loop import run_plain
+from serq.machine.run import run_program
 from serq.machine.settings import Settings
 
 PROGRAM = """\

@@ -14,11 +14,12 @@ from hypothesis import HealthCheck, given, settings
 import serq
 from serq.claims.judge import Judge
 from serq.machine import native
-from serq.machine.loop import Machine, run_program
+from serq.machine.loop import Machine
 from serq.machine.native import compile as compiling
 from serq.machine.native.fragment import LAWS, find_native
 from serq.machine.native.run import write_native
 from serq.machine.records import RunRecord
+from serq.machine.run import run_program
 from serq.machine.settings import Settings
 from serq.tools.cli import run_command
 from tests.conformance.test_cases import find_cases

@@ -15,10 +15,10 @@ from hypothesis import HealthCheck, assume, given, settings
 import serq
 from serq.claims.judge import Judge
 from serq.diagnostics import InternalError
-from serq.machine.loop import run_program
 from serq.machine.plain.loop import run_plain
 from serq.machine.recorder import Recorder
 from serq.machine.records import Iteration, RunRecord
+from serq.machine.run import run_program
 from serq.machine.settings import Settings
 from tests.conformance.test_cases import find_cases
 from tests.support.build import engine, gaps, program

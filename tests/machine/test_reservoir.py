@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 import serq
-from serq.machine import loop, native
+from serq.machine import native
+from serq.machine import run as running
 from serq.machine.fused.run import Link
 from serq.machine.records import Samples
 from serq.machine.reservoir import _Reservoir
@@ -79,9 +80,9 @@ def test_a_run_keeps_so_many_of_its_own_samples() -> None:
 
 def test_every_machine_keeps_the_same(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     by_loop = run(20)
-    monkeypatch.setattr(loop, "is_fused", lambda machine: False)
+    monkeypatch.setattr(running, "is_fused", lambda machine: False)
     with monkeypatch.context() as patch:
-        patch.setattr(loop, "is_native", lambda machine: False)
+        patch.setattr(running, "is_native", lambda machine: False)
         by_events = run(20)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setattr(native, "PATIENCE", 0.0)

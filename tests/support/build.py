@@ -11,8 +11,9 @@ from collections.abc import Iterable, Sequence
 
 import serq
 from serq.claims.judge import Judge
-from serq.machine.loop import Machine, run_program
+from serq.machine.loop import Machine
 from serq.machine.records import Outcome, RunRecord
+from serq.machine.run import run_program
 from serq.machine.settings import Settings
 from serq.machine.stages.engine import EngineMember
 
