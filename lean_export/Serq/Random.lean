@@ -466,8 +466,16 @@ theorem sumTo_add {f : Nat → Rat} {g : Rat} (N M : Nat) (h : ∀ n, n < N + M 
     rw [← Nat.add_assoc, sumTo_succ, Rat.natCast_add]; grind
 
 /-- The harmonic series. -/
-theorem sumTo_unbounded {f : Nat → Rat} {v c : Rat} (hv : 0 < v) (hc : 0 ≤ c)
-    (h : ∀ n : Nat, v ≤ (v + c * n) * f n) (B : Rat) : ∃ n, B < sumTo f n := by
+theorem sumTo_unbounded {u v c : Rat} (hu : 0 < u) (hv : 0 < v) (hc : 0 ≤ c) (B : Rat) :
+    ∃ n, B < sumTo (fun n => u / (v + c * n)) n := by
+  generalize hf : (fun n : Nat => u / (v + c * n)) = f
+  have h (n : Nat) : u ≤ (v + c * n) * f n := by
+    have : 0 ≤ c * n := Rat.mul_nonneg hc (by exact_mod_cast Nat.zero_le _)
+    rw [← hf]
+    show u ≤ (v + c * n) * (u / (v + c * n))
+    rw [Rat.div_def, Rat.mul_comm u, ← Rat.mul_assoc, Rat.mul_inv_cancel _ (by grind), Rat.one_mul]
+    exact Rat.le_refl
+  clear hf
   have hpos (n : Nat) : 0 < f n := by
     have h0 : 0 ≤ c * n := Rat.mul_nonneg hc (by exact_mod_cast Nat.zero_le _)
     false_or_by_contra
@@ -477,8 +485,8 @@ theorem sumTo_unbounded {f : Nat → Rat} {v c : Rat} (hv : 0 < v) (hc : 0 ≤ c
   have hz := Rat.inv_pos.mpr (show 0 < v + 2 * c by grind)
   have hzz : (v + 2 * c) * (v + 2 * c)⁻¹ = 1 := Rat.mul_inv_cancel _ (by grind)
   generalize (v + 2 * c)⁻¹ = z at *
-  have hd : 0 < v * z := Rat.mul_pos hv hz
-  have grow (k : Nat) : k * (v * z) ≤ sumTo f (2 ^ k) := by
+  have hd : 0 < u * z := Rat.mul_pos hu hz
+  have grow (k : Nat) : k * (u * z) ≤ sumTo f (2 ^ k) := by
     induction k with
     | zero =>
       have := hpos 0
@@ -492,7 +500,7 @@ theorem sumTo_unbounded {f : Nat → Rat} {v c : Rat} (hv : 0 < v) (hc : 0 ≤ c
       have hy := Rat.inv_pos.mpr (show 0 < v + 2 * (c * N) by grind)
       have hyy : (v + 2 * (c * N)) * (v + 2 * (c * N))⁻¹ = 1 := Rat.mul_inv_cancel _ (by grind)
       generalize (v + 2 * (c * N))⁻¹ = y at *
-      have := sumTo_add (f := f) (g := v * y) N N fun n hn => by
+      have := sumTo_add (f := f) (g := u * y) N N fun n hn => by
         have hn : (n : Rat) ≤ 2 * N := by exact_mod_cast (show n ≤ 2 * N by omega)
         have h1 := Rat.mul_le_mul_of_nonneg_left hn hc
         have h2 := Rat.mul_le_mul_of_nonneg_right
@@ -511,14 +519,14 @@ theorem sumTo_unbounded {f : Nat → Rat} {v c : Rat} (hv : 0 < v) (hc : 0 ≤ c
         have e2 : (v + 2 * (c * N)) * (y * z) = z := by
           rw [← Rat.mul_assoc, hyy, Rat.one_mul]
         rwa [e1, e2] at h6
-      have h6 := Rat.mul_le_mul_of_nonneg_left h4 (Rat.le_of_lt hv)
+      have h6 := Rat.mul_le_mul_of_nonneg_left h4 (Rat.le_of_lt hu)
       rw [Rat.natCast_add]
       grind
-  obtain ⟨k, hk⟩ := exists_nat_gt (B / (v * z))
+  obtain ⟨k, hk⟩ := exists_nat_gt (B / (u * z))
   refine ⟨2 ^ k, ?_⟩
   have := grow k
   have := Rat.mul_lt_mul_of_pos_right hk hd
-  have : B / (v * z) * (v * z) = B := by grind
+  have : B / (u * z) * (u * z) = B := by grind
   grind
 
 namespace Chain
@@ -565,44 +573,87 @@ theorem FiniteReturn.away_le {s : S} (hp : 0 < c.law.weight) (h : c.FiniteReturn
   simp only [returnTime, sumTo, Nat.zero_add, List.range_zero, List.map_nil, List.sum_nil] at *
   grind
 
-/-- A quantity that is zero in `A`, never falls on average outside `A` and rises by at most
-`b` in a step keeps the chain away. -/
-theorem le_away {I : S → Prop} {V : S → Rat} {b : Rat} (hp : 0 < c.law.weight)
-    (hI : ∀ s a, I s → I (c.step s a)) (hA : ∀ s, I s → A s = true → V s = 0)
-    (hfair : ∀ s, I s → A s = false → V s ≤ c.law.mean fun a => V (c.step s a))
-    (hrise : ∀ s, I s → ∀ x ∈ c.law, V (c.step s x.2) ≤ V s + b)
-    {s : S} (hs : I s) (hsA : A s = false) (n : Nat) : V s ≤ (V s + b * n) * c.away A s n := by
-  induction n generalizing s with
-  | zero => rw [away_zero]; grind
-  | succ n ih =>
-    rw [away_succ hp, ← Law.mean_mul]
-    refine Rat.le_trans (hfair s hs hsA) (Law.mean_le _ fun x hx => ?_)
-    cases h : A (c.step s x.2)
-    · have h1 := ih (hI s x.2 hs) h
-      have h2 := hrise s hs x hx
-      have h3 := Rat.mul_le_mul_of_nonneg_right
-        (show V (c.step s x.2) + b * n ≤ V s + b * (n + 1 : Nat) by rw [Rat.natCast_add]; grind)
-        (away_nonneg (A := A) hp (c.step s x.2) n)
-      simp only [Bool.false_eq_true, if_false]
-      exact Rat.le_trans h1 h3
-    · rw [hA _ (hI s x.2 hs) h]
-      simp only [if_true, Rat.mul_zero]; exact Rat.le_refl
+theorem away_le_one (hp : 0 < c.law.weight) (s : S) (t : Nat) : c.away A s t ≤ 1 := by
+  induction t with
+  | zero => rw [away_zero]; exact Rat.le_refl
+  | succ t ih => exact Rat.le_trans (away_anti hp s t) ih
 
-/-- Then the expected time to `A` is infinite. -/
-theorem not_finite {I : S → Prop} {V : S → Rat} {b : Rat} (hp : 0 < c.law.weight) (hb : 0 ≤ b)
+theorem returnTime_mono (hp : 0 < c.law.weight) (s : S) {m n : Nat} (h : m ≤ n) :
+    c.returnTime A s m ≤ c.returnTime A s n := by
+  have := sumTo_add (f := c.away A s) (g := 0) m (n - m) fun t _ => away_nonneg hp s t
+  rw [show m + (n - m) = n by omega, Rat.mul_zero, Rat.add_zero] at this
+  exact this
+
+/-- A quantity that is zero in `A` and falls by no more than `d` on average outside `A`, even if
+what it rises by in a step is counted only up to `b`, keeps the chain away, or else it takes long.
+`g` is what is counted. -/
+theorem le_away {I : S → Prop} {V : S → Rat} {g : S → α → Rat} {b d : Rat} (hp : 0 < c.law.weight)
     (hI : ∀ s a, I s → I (c.step s a)) (hA : ∀ s, I s → A s = true → V s = 0)
-    (hfair : ∀ s, I s → A s = false → V s ≤ c.law.mean fun a => V (c.step s a))
-    (hrise : ∀ s, I s → ∀ x ∈ c.law, V (c.step s x.2) ≤ V s + b)
-    {s : S} (hs : I s) (hV : 0 < V s) : ¬ c.FiniteReturn A s := by
-  rintro ⟨B, hB⟩
-  have hsA : A s = false := by
-    cases h : A s
-    · rfl
-    · have := hA s hs h; grind
-  obtain ⟨n, hn⟩ := sumTo_unbounded hV hb (le_away hp hI hA hfair hrise hs hsA) B
-  have := hB n
-  simp only [returnTime, sumTo] at *
-  grind
+    (hfall : ∀ s, I s → A s = false → V s ≤ d + c.law.mean (g s))
+    (hg : ∀ s a, I s → g s a ≤ V (c.step s a) ∧ g s a ≤ V s + b)
+    {s : S} (hs : I s) (hsA : A s = false) (n : Nat) :
+    V s ≤ d * c.returnTime A s n + (V s + b * n) * c.away A s n := by
+  induction n generalizing s with
+  | zero => rw [away_zero, returnTime_zero]; grind
+  | succ n ih =>
+    have key : c.law.mean (g s) ≤ c.law.mean fun a =>
+        d * (if A (c.step s a) then 0 else c.returnTime A (c.step s a) n) +
+          (V s + b * (n + 1 : Nat)) * if A (c.step s a) then 0 else c.away A (c.step s a) n := by
+      refine Law.mean_mono _ fun a => ?_
+      have hga := hg s a hs
+      cases h : A (c.step s a)
+      · have h1 := ih (hI s a hs) h
+        have h2 := Rat.mul_le_mul_of_nonneg_right hga.1
+          (show 0 ≤ 1 - c.away A (c.step s a) n by
+            have := away_le_one (A := A) hp (c.step s a) n; grind)
+        have h3 := Rat.mul_le_mul_of_nonneg_right hga.2 (away_nonneg (A := A) hp (c.step s a) n)
+        simp only [Bool.false_eq_true, if_false, Rat.natCast_add]
+        grind
+      · rw [hA _ (hI s a hs) h] at hga
+        simp only [if_true, Rat.mul_zero, Rat.add_zero]; exact hga.1
+    rw [Law.mean_add, Law.mean_mul, Law.mean_mul] at key
+    rw [away_succ hp, returnTime_succ hp]
+    have := hfall s hs hsA
+    grind
+
+/-- So the expected time to `A` grows as the harmonic series, at least up to where it has taken all
+of that quantity with `d` for each step. -/
+theorem lt_returnTime {I : S → Prop} {V : S → Rat} {g : S → α → Rat} {b d B : Rat}
+    (hp : 0 < c.law.weight) (hb : 0 ≤ b) (hd : 0 ≤ d) (hI : ∀ s a, I s → I (c.step s a))
+    (hA : ∀ s, I s → A s = true → V s = 0)
+    (hfall : ∀ s, I s → A s = false → V s ≤ d + c.law.mean (g s))
+    (hg : ∀ s a, I s → g s a ≤ V (c.step s a) ∧ g s a ≤ V s + b)
+    {s : S} (hs : I s) (hsA : A s = false) (hV : 0 < V s) {t : Nat}
+    (ht : B < sumTo (fun n => (V s - d * B) / (V s + b * n)) t) : B < c.returnTime A s t := by
+  false_or_by_contra
+  rename_i hB
+  have hB := Rat.not_lt.mp hB
+  have part (n : Nat) (hn : n ≤ t) : (V s - d * B) / (V s + b * n) ≤ c.away A s n := by
+    have h1 := le_away hp hI hA hfall hg hs hsA n
+    have h2 := Rat.mul_le_mul_of_nonneg_left (Rat.le_trans (returnTime_mono (A := A) hp s hn) hB) hd
+    have h3 : 0 ≤ b * n := Rat.mul_nonneg hb (by exact_mod_cast Nat.zero_le _)
+    have h4 := Rat.inv_pos.mpr (show 0 < V s + b * n by grind)
+    have h5 : (V s + b * n) * (V s + b * n)⁻¹ = 1 := Rat.mul_inv_cancel _ (by grind)
+    have h6 := Rat.mul_le_mul_of_nonneg_right
+      (show V s - d * B ≤ (V s + b * n) * c.away A s n by grind) (Rat.le_of_lt h4)
+    rw [Rat.div_def]
+    generalize V s + b * (n : Rat) = y at *
+    have e : y * c.away A s n * y⁻¹ = c.away A s n := by
+      rw [Rat.mul_comm y, Rat.mul_assoc, h5, Rat.mul_one]
+    rwa [e] at h6
+  have total (n : Nat) (hn : n ≤ t) :
+      sumTo (fun n => (V s - d * B) / (V s + b * n)) n ≤ c.returnTime A s n := by
+    induction n with
+    | zero => exact Rat.le_refl
+    | succ n ih =>
+      have h1 := ih (by omega)
+      have h2 := part n (by omega)
+      have h3 := sumTo_succ (c.away A s) n
+      rw [sumTo_succ]
+      simp only [returnTime, sumTo] at *
+      rw [h3]
+      grind
+  exact Rat.not_le.mpr ht (Rat.le_trans (total t (Nat.le_refl _)) hB)
 
 /-- A finite return time from `s` makes it finite from each state that follows outside `A`. -/
 theorem FiniteReturn.next {s : S} {w : Nat} {a : α} (h : c.FiniteReturn A s) (ha : (w, a) ∈ c.law)
@@ -659,22 +710,26 @@ theorem exists_most (p : Law Nat) : ∃ m, ∀ x ∈ p, x.2 ≤ m := by
     · have := hm x hx; omega
 
 /-- A chain of which every state has so much work: a step brings `v` for each of its arrivals, and
-takes away `b`, or else no more than `b * v` was there. `o` is the state without work. -/
-structure Loaded {S : Type} (c : Chain S Nat) (I : S → Prop) (work give : S → Nat) (b v : Nat)
+takes away no more than `b`. `o` is the state without work. -/
+structure Limited {S : Type} (c : Chain S Nat) (I : S → Prop) (work give : S → Nat) (b v : Nat)
     (o : S) : Prop where
   start : I o
   keep : ∀ s k, I s → I (c.step s k)
   balance : ∀ s k, I s → work (c.step s k) + give s = work s + k * v
   most : ∀ s, I s → give s ≤ b
-  full : ∀ s, I s → give s = b ∨ work s ≤ b * v
-  some : ∀ s, I s → s ≠ o → 1 ≤ give s
   empty : ∀ s, I s → (work s = 0 ↔ s = o)
 
-namespace Loaded
+/-- And a step takes away `b`, or else no more than `b * v` was there. -/
+structure Loaded {S : Type} (c : Chain S Nat) (I : S → Prop) (work give : S → Nat) (b v : Nat)
+    (o : S) : Prop extends Limited c I work give b v o where
+  full : ∀ s, I s → give s = b ∨ work s ≤ b * v
+  some : ∀ s, I s → s ≠ o → 1 ≤ give s
+
+namespace Limited
 
 variable {S : Type} {c : Chain S Nat} {I : S → Prop} {load give : S → Nat} {b v : Nat} {o : S}
 
-theorem mean_load (h : Loaded c I load give b v o) (hp : 0 < c.law.weight) {s : S} (hs : I s) :
+theorem mean_load (h : Limited c I load give b v o) (hp : 0 < c.law.weight) {s : S} (hs : I s) :
     c.law.mean (fun k => (load (c.step s k) : Rat)) =
       load s - give s + v * c.law.mean (fun k => k) := by
   rw [← Law.mean_mul, ← Law.mean_const hp ((load s : Rat) - give s), ← Law.mean_add]
@@ -684,10 +739,94 @@ theorem mean_load (h : Loaded c I load give b v o) (hp : 0 < c.law.weight) {s : 
   simp only [Rat.natCast_add, Rat.natCast_mul] at this
   grind
 
-theorem of_reaches (h : Loaded c I load give b v o) {s : S} (hs : c.Reaches o s) : I s := by
+theorem of_reaches (h : Limited c I load give b v o) {s : S} (hs : c.Reaches o s) : I s := by
   induction hs with
   | refl => exact h.start
   | step _ _ _ ih => exact h.keep _ _ ih
+
+variable [DecidableEq S]
+
+/-- Where the work falls by no more than `d` on average, even if no more than `m` arrivals are
+counted in a step, the expected time to the empty state grows as the harmonic series, at least up to
+the work divided by `d`. -/
+theorem lt_returnTime (h : Limited c I load give b v o) (hp : 0 < c.law.weight) {d : Rat} {m : Nat}
+    (hd : 0 ≤ d) (hload : b ≤ d + v * c.law.mean (fun k => (min k m : Nat))) {s : S} (hs : I s)
+    (hne : s ≠ o) {B : Rat} {t : Nat}
+    (ht : B < sumTo (fun n => (load s - d * B) / (load s + (m * v : Nat) * n)) t) :
+    B < c.returnTime (fun s => decide (s = o)) s t := by
+  refine Chain.lt_returnTime (V := fun s => (load s : Rat)) (b := (m * v : Nat))
+    (g := fun s k => load s - give s + v * (min k m : Nat)) hp (by exact_mod_cast Nat.zero_le _) hd
+    (fun s k hs => h.keep s k hs) ?_ ?_ ?_ hs (by simpa using hne) ?_ ht
+  · intro s hs he
+    have : load s = 0 := (h.empty s hs).mpr (by simpa using he)
+    simp only [this]; rfl
+  · intro s hs _
+    rw [Law.mean_add, Law.mean_const hp, Law.mean_mul]
+    have : (give s : Rat) ≤ b := by exact_mod_cast h.most s hs
+    grind
+  · intro s k hs
+    have h1 := h.balance s k hs
+    have h2 := Nat.mul_le_mul_right v (Nat.min_le_left k m)
+    have h3 := Nat.mul_le_mul_right v (Nat.min_le_right k m)
+    have h4 : ((load s + min k m * v : Nat) : Rat) ≤ (load (c.step s k) + give s : Nat) := by
+      exact_mod_cast (show load s + min k m * v ≤ load (c.step s k) + give s by omega)
+    have h5 : ((load s + min k m * v : Nat) : Rat) ≤ (load s + m * v + give s : Nat) := by
+      exact_mod_cast (show load s + min k m * v ≤ load s + m * v + give s by omega)
+    rw [Rat.natCast_add, Rat.natCast_mul] at h4 h5
+    rw [Rat.natCast_add] at h4 h5
+    rw [Rat.natCast_add (load s)] at h5
+    grind
+  · have : load s ≠ 0 := fun h0 => hne ((h.empty s hs).mp h0)
+    show (0 : Rat) < load s
+    exact_mod_cast Nat.pos_of_ne_zero this
+
+/-- At and above capacity the expected time back to the empty state is infinite. -/
+theorem not_positive_recurrent (h : Limited c I load give b v o) (hb : 0 < b) (hv : 1 ≤ v)
+    (hp : 0 < c.law.weight) (hload : b ≤ v * c.law.mean (fun k => k)) :
+    ¬ c.PositiveRecurrent o := by
+  intro hrec
+  have hv0 : (0 : Rat) < v := by exact_mod_cast hv
+  have hb0 : (0 : Rat) < b := by exact_mod_cast hb
+  have hE : 0 < c.law.wsum fun k => k := by
+    false_or_by_contra
+    have h2 := Rat.mul_nonneg (c.law.inv_weight_nonneg)
+      (show 0 ≤ -c.law.wsum fun k => (k : Rat) by grind)
+    have h3 := Rat.mul_nonneg (Rat.le_of_lt hv0) h2
+    rw [Law.mean_eq] at hload
+    grind
+  obtain ⟨w, k, hm, hw, hk⟩ := exists_arrival hE
+  have hz : load o = 0 := (h.empty o h.start).mpr rfl
+  have hgive : give o = 0 := by
+    have := h.balance o 0 h.start
+    omega
+  have hnext : load (c.step o k) = k * v := by
+    have := h.balance o k h.start
+    omega
+  have hpos := Nat.mul_pos hk hv
+  have hne : decide (c.step o k = o) = false := by
+    rw [decide_eq_false_iff_not]
+    intro he
+    rw [he, hz] at hnext
+    omega
+  obtain ⟨B, hB⟩ := Chain.FiniteReturn.next hrec hm hw hne
+  have hwork : (0 : Rat) < load (c.step o k) := by
+    rw [hnext]
+    exact_mod_cast hpos
+  obtain ⟨m, hmost⟩ := exists_most c.law
+  have hmean : c.law.mean (fun k => (k : Rat)) ≤ c.law.mean fun k => (min k m : Nat) :=
+    c.law.mean_le fun x hx => by
+      rw [Nat.min_eq_left (hmost x hx)]; exact Rat.le_refl
+  have := Rat.mul_le_mul_of_nonneg_left hmean (Rat.le_of_lt hv0)
+  obtain ⟨t, ht⟩ := sumTo_unbounded (show 0 < (load (c.step o k) : Rat) - 0 * B by grind) hwork
+    (show (0 : Rat) ≤ (m * v : Nat) by exact_mod_cast Nat.zero_le _) B
+  exact Rat.not_lt.mpr (hB t) (h.lt_returnTime hp (d := 0) Rat.le_refl (by grind)
+    (h.keep o k h.start) (by simpa using hne) ht)
+
+end Limited
+
+namespace Loaded
+
+variable {S : Type} {c : Chain S Nat} {I : S → Prop} {load give : S → Nat} {b v : Nat} {o : S}
 
 theorem load_nonneg (v : Nat) {arrivals : Law Nat} (hp : 0 < arrivals.weight) :
     0 ≤ (v : Rat) * arrivals.mean (fun k => k) := by
@@ -753,56 +892,6 @@ theorem positive_recurrent (h : Loaded c I load give b v o) {w : Nat} (h0 : (w, 
   (h.drift h0 hw Rat.le_refl hload).positiveRecurrent
     (Nat.lt_of_lt_of_le hw (Law.le_weight h0)) (fun s k hs => h.keep s k hs) h.start hs
 
-/-- At and above capacity the expected time back to the empty state is infinite. -/
-theorem not_positive_recurrent (h : Loaded c I load give b v o) (hb : 0 < b) (hv : 1 ≤ v)
-    (hp : 0 < c.law.weight) (hload : b ≤ v * c.law.mean (fun k => k)) :
-    ¬ c.PositiveRecurrent o := by
-  intro hrec
-  have hv0 : (0 : Rat) < v := by exact_mod_cast hv
-  have hb0 : (0 : Rat) < b := by exact_mod_cast hb
-  have hE : 0 < c.law.wsum fun k => k := by
-    false_or_by_contra
-    have h2 := Rat.mul_nonneg (c.law.inv_weight_nonneg)
-      (show 0 ≤ -c.law.wsum fun k => (k : Rat) by grind)
-    have h3 := Rat.mul_nonneg (Rat.le_of_lt hv0) h2
-    rw [Law.mean_eq] at hload
-    grind
-  obtain ⟨w, k, hm, hw, hk⟩ := exists_arrival hE
-  obtain ⟨m, hmost⟩ := exists_most c.law
-  have hz : load o = 0 := (h.empty o h.start).mpr rfl
-  have hgive : give o = 0 := by
-    have := h.balance o 0 h.start
-    omega
-  have hnext : load (c.step o k) = k * v := by
-    have := h.balance o k h.start
-    omega
-  have hpos := Nat.mul_pos hk hv
-  have hne : decide (c.step o k = o) = false := by
-    rw [decide_eq_false_iff_not]
-    intro he
-    rw [he, hz] at hnext
-    omega
-  refine Chain.not_finite (c := c) (A := fun s => decide (s = o)) (I := I) (V := fun s => load s)
-    (b := (m * v : Nat)) hp (by exact_mod_cast Nat.zero_le _) (fun s k hs => h.keep s k hs) ?_ ?_ ?_
-    (h.keep o k h.start) ?_ (Chain.FiniteReturn.next hrec hm hw hne)
-  · intro s hs he
-    have : s = o := by simpa using he
-    subst this; simp only [hz]; rfl
-  · intro s hs _
-    rw [h.mean_load hp hs]
-    have : (give s : Rat) ≤ b := by exact_mod_cast h.most s hs
-    grind
-  · intro s hs x hx
-    have h1 := h.balance s x.2 hs
-    have h2 := Nat.mul_le_mul_right v (hmost x hx)
-    have : load (c.step s x.2) ≤ load s + m * v := by omega
-    have : (load (c.step s x.2) : Rat) ≤ (load s + m * v : Nat) := by exact_mod_cast this
-    rw [Rat.natCast_add] at this
-    exact this
-  · show (0 : Rat) < (load (c.step o k) : Nat)
-    rw [hnext]
-    exact_mod_cast hpos
-
 /-- The load condition is sharp. -/
 theorem positive_recurrent_iff (h : Loaded c I load give b v o) (hb : 0 < b) (hv : 1 ≤ v) {w : Nat}
     (h0 : (w, 0) ∈ c.law) (hw : 0 < w) :
@@ -853,11 +942,11 @@ theorem Present.holds {p : Program} (hn : p.slots = none) {v : Nat} {runs : List
   ⟨h, by simp [State.at], by simp [State.at, workOf], by simp [State.at], by simp [hn],
     by simp [State.at]⟩
 
-/-- Whatever the schedule, if it serves everyone: the runs are loaded with their tokens. -/
-theorem slotted_loaded {p : Program} (hp : p.Proper) (hn : p.slots = none)
-    (hs : p.schedule.Serves fun _ _ => False) {phases : List Phase} {v : Nat}
-    (hv : work phases = v) (hphases : Serq.Sized (some v) phases) (arrivals : Law Nat) :
-    Loaded (slotted p phases arrivals) (Present v) leftOf
+/-- Whatever the schedule: the work of the runs is their tokens, and a batch serves no more than the
+budget. -/
+theorem slotted_limited {p : Program} (hp : p.Proper) (hn : p.slots = none) {phases : List Phase}
+    {v : Nat} (hv : work phases = v) (hphases : Serq.Sized (some v) phases) (arrivals : Law Nat) :
+    Limited (slotted p phases arrivals) (Present v) leftOf
       (fun runs => tokensOf ((State.at p runs).form p).batch) p.budget v [] where
   start := by intro r hr; cases hr
   keep := by
@@ -889,6 +978,22 @@ theorem slotted_loaded {p : Program} (hp : p.Proper) (hn : p.slots = none)
   most := by
     intro runs h
     exact (((h.holds hn).form hp).shape hp).budget
+  empty := by
+    intro runs h
+    cases runs with
+    | nil => simp [leftOf]
+    | cons r rs =>
+      have := (h r (by simp)).positive
+      simp only [leftOf, List.map_cons, List.sum_cons, Run.left, reduceCtorEq, iff_false]
+      omega
+
+/-- If it serves everyone, it serves the budget or has little work before it. -/
+theorem slotted_loaded {p : Program} (hp : p.Proper) (hn : p.slots = none)
+    (hs : p.schedule.Serves fun _ _ => False) {phases : List Phase} {v : Nat}
+    (hv : work phases = v) (hphases : Serq.Sized (some v) phases) (arrivals : Law Nat) :
+    Loaded (slotted p phases arrivals) (Present v) leftOf
+      (fun runs => tokensOf ((State.at p runs).form p).batch) p.budget v [] where
+  toLimited := slotted_limited hp hn hv hphases arrivals
   full := by
     intro runs h
     have hf := (h.holds hn).form hp
@@ -928,14 +1033,6 @@ theorem slotted_loaded {p : Program} (hp : p.Proper) (hn : p.slots = none)
         have := (h r (by simp)).positive
         simp only [leftOf, List.map_nil, List.sum_nil, List.map_cons, List.sum_cons, Run.left] at h4
         omega
-  empty := by
-    intro runs h
-    cases runs with
-    | nil => simp [leftOf]
-    | cons r rs =>
-      have := (h r (by simp)).positive
-      simp only [leftOf, List.map_cons, List.sum_cons, Run.left, reduceCtorEq, iff_false]
-      omega
 
 /-- For a schedule that serves everyone: the engine empties again and again, in finite expected
 time, exactly when less work comes in a slot than a batch can serve. -/

@@ -1,9 +1,10 @@
 """Programs under `slotted` and `poisson` as chains: is every list of runs that is reached positive recurrent?
 
 Where every batch takes as long as a slot, the runs at the engine at the starts of the slots are a Markov
-chain (`Serq.slotted` of `lean_export/Serq/Random.lean`). If its schedule serves everyone, the load decides:
-work · E[sessions in a slot] below the budget, or not. Under Poisson arrivals a batch of constant length is
-such a slot; what is said of them is beside the claims (`lean_export/Serq/Chain/Poisson.lean`).
+chain (`Serq.slotted` of `lean_export/Serq/Random.lean`). The load decides, work · E[sessions in a slot]: from
+the budget on they are not, and below it they are if the schedule serves everyone. Under Poisson arrivals a
+batch of constant length is such a slot; what is said of them is beside the claims
+(`lean_export/Serq/Chain/Poisson.lean`).
 """
 
 from __future__ import annotations
@@ -254,51 +255,57 @@ def _definitions(chain: Chain, text: Text) -> list[str]:
     ]
 
 
-def _conditions(chain_program: str, f: Fragment, serves: str, ticks: str = "") -> list[str]:
-    """Theorems: what the general ones need of a program."""
+def _conditions(chain_program: str, f: Fragment, below: bool, ticks: str = "") -> list[str]:
+    """Theorems: what the general ones need of a program, that it serves everyone if `below` capacity."""
     most = "none" if f.most is None else f"some {f.most}"
     phases = phases_text(f.path)
+    serves = f"theorem serves{ticks} : {chain_program}.schedule.Serves fun _ _ => False :=\n  "
     return [
         f"theorem proper{ticks} : {chain_program}.Proper :=\n"
         f"  ⟨show 1 ≤ {f.budget} by decide, fun m (h : {most} = some m) => by cases h <;> decide⟩",
-        f"theorem serves{ticks} : {chain_program}.schedule.Serves fun _ _ => False :=\n  {serves}",
+        *([f"{serves}{serves_proof(f)}"] if below else []),
         fill_term("theorem lengths :", f"Serq.Sized (some (work {phases})) {phases} :=", 4)
         + "\n  ⟨by decide, fun m h => by cases h; decide⟩",
     ]
 
 
-_NOBODY_LEFT_OUT = "the schedule may leave somebody out of a batch with room"
+def _by_load(question: Stability, f: Fragment, work: int, load: Fraction, prove: bool) -> Verdict:
+    """What the load decides: at the budget and above it for any schedule, below it for one that serves."""
+    if not prove:
+        return Verdict(question, "stated", why="no proof was asked for")
+    below = load < f.budget
+    if below and serves_proof(f) is None:
+        return Verdict(question, "stated", why="the schedule may leave somebody out of a batch with room")
+    compared = f"{work} · E[sessions] = {load} {'<' if below else '≥'} {f.budget}"
+    return Verdict(question, "proved" if below else "refuted", ("load",), why=compared)
 
 
 def _decide(chain: Chain, text: Text, question: Stability, prove: bool) -> tuple[Verdict, list[str]]:
     """What becomes of the question, and the proof."""
-    f, serves = chain.fragment, serves_proof(chain.fragment)
-    if not prove:
-        return Verdict(question, "stated", why="no proof was asked for"), []
-    if serves is None:
-        return Verdict(question, "stated", why=_NOBODY_LEFT_OUT), []
-    below = chain.load < f.budget
+    f = chain.fragment
+    verdict = _by_load(question, f, chain.work, chain.load, prove)
+    if verdict.status == "stated":
+        return verdict, []
+    below = verdict.status == "proved"
     empty = next((weight for sessions, weight in chain.law if sessions == 0), 0)
     if below and not empty:
         return Verdict(question, "stated", why="somebody comes in every slot, so it never is empty"), []
-    name = f"Claims.{lean_name(text.stem)}"
-    compared = f"{chain.work} · E[sessions] = {chain.load} {'<' if below else '≥'} {f.budget}"
-    conditions = f"proper rfl serves (phases := {phases_text(f.path)}) lengths"
+    name, phases = f"Claims.{lean_name(text.stem)}", f"(phases := {phases_text(f.path)})"
     proof = (
-        f"fun runs h =>\n  slotted_below {conditions}\n    (w := {empty}) (by simp [{name}.arrivals])"
-        f" (by decide) (by decide +kernel) runs h"
+        f"fun runs h =>\n  slotted_below proper rfl serves {phases} lengths\n    (w := {empty})"
+        f" (by simp [{name}.arrivals]) (by decide) (by decide +kernel) runs h"
         if below
-        else f"fun h =>\n  slotted_above {conditions}\n    (arrivals := {name}.arrivals) (by decide)"
-        "\n    (by decide +kernel) (by decide +kernel) (h [] .refl)"
+        else f"fun h =>\n  slotted_above proper rfl {phases} lengths\n    (arrivals := {name}.arrivals)"
+        " (by decide)\n    (by decide +kernel) (by decide +kernel) (h [] .refl)"
     )
     proofs = [
         f"namespace Serq.Proofs.{lean_name(text.stem)}",
-        *_conditions(f"{name}.program", f, serves),
-        doc_comment(f"Stable or not by the load: {compared}.")
+        *_conditions(f"{name}.program", f, below),
+        doc_comment(f"Stable or not by the load: {verdict.why}.")
         + f"\ntheorem stable : {'' if below else '¬ '}{name}.stable := {proof}",
         f"end Serq.Proofs.{lean_name(text.stem)}",
     ]
-    return Verdict(question, "proved" if below else "refuted", ("load",), why=compared), proofs
+    return verdict, proofs
 
 
 # ---------------------------------------------------------------- Poisson arrivals
@@ -325,27 +332,25 @@ def _poisson(program: Program, f: Fragment, text: Text, prove: bool) -> Beside |
         + fill_term("  ∀ ticks, 1 ≤ ticks →", f"PoissonStable ({engine} ticks) {phases} {a} {b}", 4),
         f"end {text.namespace}",
     ]
-    question, serves = Stability(text.poisson, arrival.at), serves_proof(f)
     work = sum(tokens for _, tokens in f.path.constant)
+    verdict = _by_load(Stability(text.poisson, arrival.at), f, work, work * mean, prove)
     proofs: list[str] = []
-    if not prove:
-        verdict = Verdict(question, "stated", why="no proof was asked for")
-    elif serves is None:
-        verdict = Verdict(question, "stated", why=_NOBODY_LEFT_OUT)
-    elif work * mean >= f.budget:
-        verdict = Verdict(question, "stated", why="of Poisson arrivals only a load below 1 is proved stable")
-    else:
-        compared = f"{work} · E[sessions] = {work * mean} < {f.budget}"
-        verdict = Verdict(question, "proved", ("load",), why=compared)
+    if verdict.status != "stated":
+        below = verdict.status == "proved"
+        proof = (
+            f"fun ticks _ =>\n  poisson_below (Chain.proper ticks) rfl (Chain.serves ticks) Chain.lengths\n"
+            f"    (by decide) (show {work} * {a} < {f.budget} * {b} by decide)"
+            if below
+            else f"fun h =>\n  poisson_above (Chain.proper 1) rfl Chain.lengths (by decide)\n"
+            f"    (show {f.budget} * {b} ≤ {work} * {a} by decide) (h 1 (by decide))"
+        )
         proofs = [
             f"namespace Serq.Proofs.{stem}.Chain",
-            *_conditions(f"(Claims.{stem}.{engine} ticks)", f, serves, " (ticks : Nat)"),
+            *_conditions(f"(Claims.{stem}.{engine} ticks)", f, below, " (ticks : Nat)"),
             f"end Serq.Proofs.{stem}.Chain",
             f"namespace Serq.Proofs.{stem}",
-            doc_comment(f"Stable by the load: {compared}.")
-            + f"\ntheorem {name} : Claims.{stem}.{name} := fun ticks _ =>\n"
-            f"  poisson_below (Chain.proper ticks) rfl (Chain.serves ticks) Chain.lengths\n"
-            f"    (by decide) (show {work} * {a} < {f.budget} * {b} by decide)",
+            doc_comment(f"Stable or not by the load: {verdict.why}.")
+            + f"\ntheorem {name} : {'' if below else '¬ '}Claims.{stem}.{name} := {proof}",
             f"end Serq.Proofs.{stem}",
         ]
     return Beside(definitions, proofs, verdict, (POISSON_MODULES, POISSON_MODULES))

@@ -90,9 +90,13 @@ def test_the_load_decides() -> None:
     assert verdict(small("2 * ~bernoulli(0.5)", cap=9)) == ("refuted", "9 · E[sessions] = 9 ≥ 9")
 
 
+DECODES_ALONE = "branch (running.decoding > 0) { advance running only (decoding); } else { advance running; }"
+
+
 def test_what_the_load_does_not_decide_is_stated() -> None:
-    first = "branch (running.decoding > 0) { advance running only (decoding); } else { advance running; }"
-    assert verdict(small(schedule=first))[0] == "stated"
+    """Below capacity a schedule has to serve; above it, none is stable."""
+    assert verdict(small(schedule=DECODES_ALONE))[0] == "stated"
+    assert verdict(small("1", schedule=DECODES_ALONE)) == ("refuted", "9 · E[sessions] = 9 ≥ 6")
     assert verdict(small("1", cap=20)) == ("stated", "somebody comes in every slot, so it never is empty")
     assert serq.claims_in_lean(small()).verdicts[0].status == "stated"
 
@@ -100,7 +104,10 @@ def test_what_the_load_does_not_decide_is_stated() -> None:
 def test_poisson_arrivals_stand_beside_the_claims() -> None:
     """5 · 0.125 sessions come in the time of a batch, and bring 9 tokens each."""
     assert verdict(small(arrive="poisson(0.125)")) == ("proved", "9 · E[sessions] = 45/8 < 6")
-    assert verdict(small(arrive="poisson(0.2)"))[0] == "stated"
+    assert verdict(small(arrive="poisson(0.2)")) == ("refuted", "9 · E[sessions] = 9 ≥ 6")
+    assert verdict(small(arrive="poisson(0.2)", cap=9))[0] == "refuted"
+    assert verdict(small(arrive="poisson(0.2)", cap=10))[0] == "proved"
+    assert verdict(small(arrive="poisson(0.2)", cap=10, schedule=DECODES_ALONE))[0] == "stated"
     found = serq.claims_in_lean(small(arrive="poisson(0.125)", execute="1 + batch.tokens"), prove=True)
     assert found.verdicts == ()  # its batches take different times
 
@@ -121,8 +128,11 @@ INSTANCES = {
     ),
     "full": (sarathi("full", 1), "refuted"),
     "above": (small("1 + ~bernoulli(0.25)", stem="above"), "refuted"),
-    "poisson": (
-        small(arrive="poisson(0.125)", stem="poisson"), "proved",
+    "leaves_out": (small("1", schedule=DECODES_ALONE, stem="leaves_out"), "refuted"),
+    "poisson": (small(arrive="poisson(0.125)", stem="poisson"), "proved"),
+    "poisson_full": (small(arrive="poisson(0.2)", cap=9, stem="poisson_full"), "refuted"),
+    "poisson_above": (
+        small(arrive="poisson(0.3)", schedule=DECODES_ALONE, stem="poisson_above"), "refuted",
     ),
 }  # fmt: skip
 
@@ -142,18 +152,27 @@ def module(parts: list[str]) -> str:
 
 @pytest.mark.slow
 def test_lean_accepts_the_verdicts(lean: Lean) -> None:
-    """Three programs below capacity, one exactly at it and one above; and one under Poisson arrivals."""
+    """Programs below capacity, exactly at it and above, in slots and under Poisson arrivals."""
     lean.accepts({"Chains": module([part for name in INSTANCES for part in instance(name)])})
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["table", "full"])
-def test_lean_rejects_the_other_verdict(lean: Lean, name: str) -> None:
-    statements, proofs = instance(name)
-    claim = f"Claims.{name}.stable :="
-    before, after = (claim, f"¬ {claim}") if INSTANCES[name][1] == "proved" else (f"¬ {claim}", claim)
-    assert before in proofs
-    code, said = lean.verdicts({f"Swapped_{name}": module([statements, proofs.replace(before, after)])})
+@pytest.mark.parametrize(
+    ("name", "before", "after"),
+    [
+        ("table", ": Claims.table.stable", ": ¬ Claims.table.stable"),
+        ("full", "¬ Claims.full.stable", "Claims.full.stable"),
+        ("poisson", ": Claims.poisson.stable", ": ¬ Claims.poisson.stable"),
+        ("poisson_full", "¬ Claims.poisson_full.stable", "Claims.poisson_full.stable"),
+        ("poisson", ".decode 2] 5 8", ".decode 2] 6 8"),
+        ("poisson_full", ".decode 2] 1 1", ".decode 2] 99 100"),
+    ],
+)
+def test_lean_rejects_the_other_verdict(lean: Lean, name: str, before: str, after: str) -> None:
+    """And the same one of a load on the other side of capacity."""
+    text = module(instance(name))
+    assert text.count(before) == 1
+    code, said = lean.verdicts({f"Swapped_{name}": text.replace(before, after)})
     assert code == 1, said
 
 

@@ -42,15 +42,14 @@ theorem slotted_below {p : Program} (hp : p.Proper) (hn : p.slots = none)
   have := Rat.mul_le_mul_of_nonneg_right h3 (Rat.le_of_lt h1)
   rwa [Rat.mul_assoc, Rat.mul_comm (arrivals.mean _)] at this
 
-/-- A schedule that serves everyone, and at least as much work in a slot as a batch can serve: the
-empty engine is not positive recurrent. -/
-theorem slotted_above {p : Program} (hp : p.Proper) (hn : p.slots = none)
-    (hs : p.schedule.Serves fun _ _ => False) {phases : List Phase}
+/-- At least as much work in a slot as a batch can serve, and any schedule: the empty engine is not
+positive recurrent. -/
+theorem slotted_above {p : Program} (hp : p.Proper) (hn : p.slots = none) {phases : List Phase}
     (hphases : Serq.Sized (some (work phases)) phases) (hv : 1 ≤ work phases) {arrivals : Law Nat}
     (hw : 0 < arrivals.weight)
     (hload : p.budget * arrivals.weight ≤ work phases * arrivals.total) :
     ¬ (slotted p phases arrivals).PositiveRecurrent [] := by
-  refine (slotted_loaded hp hn hs rfl hphases arrivals).not_positive_recurrent hp.budget hv hw ?_
+  refine (slotted_limited hp hn rfl hphases arrivals).not_positive_recurrent hp.budget hv hw ?_
   have h1 : (0 : Rat) < arrivals.weight := by exact_mod_cast hw
   have h2 : ((p.budget * arrivals.weight : Nat) : Rat) ≤ (work phases * arrivals.total : Nat) := by
     exact_mod_cast hload
