@@ -17,7 +17,13 @@ from serq.tools.cli import run_command
 
 # A busy machine is no failure; a change is judged by the same examples every time.
 settings.register_profile("serq", deadline=None, derandomize="CI" in os.environ)
-settings.load_profile("serq")
+settings.register_profile("fast", settings.get_profile("serq"), max_examples=20)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Few examples where slow tests are left out, see `tests/support/amounts.py`."""
+    settings.load_profile("fast" if "not slow" in config.option.markexpr else "serq")
+
 
 ROOT = Path(__file__).parent.parent
 

@@ -9,6 +9,7 @@ import pytest
 from serq.ir.expr import Binary, Num, Observable, Place
 from serq.ir.server import Branch, Observe, Run
 from tests.check.cases import check, places
+from tests.support.amounts import thinned
 
 SERVER = "stage z : delay; workload { arrive batch(1); } server { %s run z (cost(z, 1)); }"
 
@@ -102,7 +103,7 @@ DOUBLING = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("kind", DOUBLING)
+@pytest.mark.parametrize("kind", thinned(DOUBLING, 3))
 def test_what_doubles_at_every_step_is_refused_in_bounded_time(kind: str) -> None:
     begun = time.process_time()
     _, errors = check(DOUBLING[kind])

@@ -11,7 +11,7 @@ from attrs import evolve
 
 from serq.check import check_ir, supported
 from serq.check.readings import readings, statements_in
-from serq.diagnostics import Sink
+from serq.diagnostics import Diagnostic, Sink
 from serq.ir.claim import AtEnd, Gauge, SomeIteration
 from serq.ir.expr import (
     Attr,
@@ -33,7 +33,7 @@ from serq.ir.moments import Moment
 from serq.ir.program import Program
 from serq.ir.server import Choose, Drop, Grow, Hold, HoldPart, Observe, Release, Run, Set, Statement, Turn
 from serq.ir.workload import Attribute, Batch, Poisson, Renewal
-from tests.check.cases import check, read_table
+from tests.check.cases import Case, check, read_table
 
 SOURCE = """\
 fn main() {
@@ -72,10 +72,20 @@ def test_a_program_from_text_passes(program: Program) -> None:
     assert said(program) == []
 
 
-def test_what_is_good_as_text_is_good_without_it(monkeypatch: pytest.MonkeyPatch) -> None:
+Accepted = list[tuple[Case, Program | None, list[Diagnostic]]]
+
+
+@pytest.fixture(scope="module")
+def accepted() -> Accepted:
+    """What the language allows, whether or not the machine runs it yet, and what is said of it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(supported, "NOT_YET", {})
+        return [(case, *check(case.source)) for case in read_table("accepted.txt")]
+
+
+def test_what_is_good_as_text_is_good_without_it(accepted: Accepted, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(supported, "NOT_YET", {})
-    for case in read_table("accepted.txt"):
-        program, errors = check(case.source)
+    for case, program, errors in accepted:
         assert program is not None, errors
         assert said(program) == [], case.text
 
@@ -185,16 +195,13 @@ def test_what_the_machine_cannot_run_is_refused(program: Program, monkeypatch: p
     assert said(evolve(program, server=(hold,))) == ["SQ0901"]
 
 
-def test_every_construct_that_is_refused_can_be_found(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_construct_that_is_refused_can_be_found(accepted: Accepted) -> None:
     """The list names constructs that are looked for, so that a line cannot outlive its construct."""
-    listed = set(supported.NOT_YET)
-    monkeypatch.setattr(supported, "NOT_YET", {})
     found: set[str] = set()
-    for case in read_table("accepted.txt"):
-        program, _ = check(case.source)
+    for _, program, _ in accepted:
         if program is not None:
             found.update(name for name, _ in supported.constructs(program))
-    assert listed <= found | {"trace"}
+    assert set(supported.NOT_YET) <= found | {"trace"}
 
 
 # -------------------------------------------------------------------- nothing is overlooked
@@ -212,12 +219,10 @@ def expressions_in(value: object) -> list[Expr]:
 
 
 def test_every_expression_of_a_program_is_read_at_some_moment(
-    monkeypatch: pytest.MonkeyPatch,
+    accepted: Accepted,
 ) -> None:
     """A field of a record that `readings` forgets would be checked by nobody."""
-    monkeypatch.setattr(supported, "NOT_YET", {})
-    for case in read_table("accepted.txt"):
-        program, _ = check(case.source)
+    for case, program, _ in accepted:
         if program is None:
             continue
         read = {id(reading.expr) for reading in readings(program)}
@@ -235,12 +240,10 @@ def test_statements_are_found_in_all_blocks(program: Program) -> None:
     assert [type(s).__name__ for s in statements_in(program.server)] == ["Hold", "Run", "Observe"]
 
 
-def test_moments_are_all_used(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_moments_are_all_used(accepted: Accepted) -> None:
     """Every moment but that of constants is one that some expression of a program has."""
-    monkeypatch.setattr(supported, "NOT_YET", {})
     seen = set()
-    for case in read_table("accepted.txt"):
-        found, _ = check(case.source)
+    for _, found, _ in accepted:
         if found is not None:
             seen |= {reading.moment for reading in readings(found)}
     assert seen == set(Moment) - {Moment.CONST}

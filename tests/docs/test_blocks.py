@@ -26,8 +26,11 @@ FRAGMENTS = Path(__file__).parent / "fragments"
 FRAGMENT_HORIZON = 20.0
 BLESS = bool(os.environ.get("SERQ_BLESS"))
 
-LONG = {"examples.md", "memory.md", "3-scheduler.md", "5-seeds.md", "random.md"}
-"""Pages whose programs take more than a few seconds together."""
+LONG = {
+    "examples.md", "memory.md", "random.md", "scheduling.md", "yao_zhou.md",
+    "1-queue.md", "3-scheduler.md", "4-claims.md", "5-seeds.md",
+}  # fmt: skip
+"""Pages whose programs take more than a second or two together."""
 
 
 @pytest.mark.parametrize(

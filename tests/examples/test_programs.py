@@ -23,6 +23,7 @@ from tests.examples.programs import (
     without_draws,
 )
 from tests.examples.programs import run as run_program
+from tests.support.amounts import thinned
 
 
 def name(path: Path) -> str:
@@ -31,7 +32,7 @@ def name(path: Path) -> str:
 
 FIRST = [commands(path)[0] for path in MODELS]
 OTHERS = [command for path in MODELS for command in commands(path)[1:]]
-EVERY = [*FIRST, *(pytest.param(command, marks=pytest.mark.slow) for command in OTHERS)]
+EVERY = [*thinned(FIRST, 4), *(pytest.param(command, marks=pytest.mark.slow) for command in OTHERS)]
 
 
 @pytest.mark.parametrize("path", PROGRAMS, ids=name)

@@ -18,6 +18,7 @@ from serq.tools.cli import run_command
 from tests.fairness.policies import FOLDER, extents, instance, run
 from tests.fairness.simulator import isjl
 from tests.machine.test_plain import check
+from tests.support.amounts import thinned
 
 CASES = json.loads((Path(__file__).parent / "cases.json").read_text(encoding="utf-8"))["cases"]
 """Schedules of a program that follows the paper step by step and shares nothing with this one."""
@@ -53,7 +54,7 @@ def test_every_entry_of_the_cases(case: dict[str, Any], policy: str) -> None:
     assert {got.claim(name) for name in ("capacity", "decomposition")} == {"holds"}
 
 
-@pytest.mark.parametrize("length", [1, 2, 3, 5, 50, 1000])
+@pytest.mark.parametrize("length", thinned([1, 2, 3, 5, 50, 1000], 2))
 def test_a_long_request_among_short_ones(length: int) -> None:
     """Proposition 5.4: one of L tokens and L of one, two slots."""
     lens = [length, *[1] * length]
@@ -122,8 +123,13 @@ def check_instance(seed: int, policies: Sequence[str] = ALL) -> int:
     return unfair
 
 
-def test_what_must_hold_of_random_instances() -> None:
-    assert sum(check_instance(seed) for seed in range(25)) > 0
+@pytest.mark.parametrize("seed", thinned(range(25)))
+def test_what_must_hold_of_a_random_instance(seed: int) -> None:
+    check_instance(seed)
+
+
+def test_the_printed_algorithm_is_unfair_to_some() -> None:
+    assert any(check_instance(seed, ["alg3_literal"]) for seed in range(25))
 
 
 def blocks(first: int, end: int, size: int) -> list[Any]:
@@ -167,7 +173,7 @@ def check_schedules(seed: int) -> None:
     assert run("alg3_literal", lens, B, alpha).start == isjl(lens, B, alpha, literal=True)
 
 
-@pytest.mark.parametrize("seed", [*range(20), 93])
+@pytest.mark.parametrize("seed", thinned([*range(20), 93]))
 def test_the_programs_follow_the_description(seed: int) -> None:
     check_schedules(seed)
 

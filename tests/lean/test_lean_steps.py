@@ -14,6 +14,7 @@ import pytest
 import serq
 from tests.lean.drawn import Case, random_case
 from tests.lean.programs import small
+from tests.support.amounts import share, thinned
 
 SEEDS = range(200)
 
@@ -35,7 +36,7 @@ def witnesses(case: Case) -> tuple[str, int]:
     return small(**case.parts, claims=" ".join(claims)), len(rows)
 
 
-@pytest.mark.parametrize("seed", [s if s < 40 else pytest.param(s, marks=pytest.mark.slow) for s in SEEDS])
+@pytest.mark.parametrize("seed", thinned(SEEDS, 10))
 def test_the_machine_goes_through_the_same_iterations(seed: int) -> None:
     case = random_case(seed)
     source, count = witnesses(case)
@@ -44,6 +45,7 @@ def test_the_machine_goes_through_the_same_iterations(seed: int) -> None:
     assert report.stages[0].iterations == count
 
 
+@pytest.mark.slow
 def test_random_programs_have_something_of_everything() -> None:
     cases = [random_case(seed) for seed in SEEDS]
     schedules = " ".join(c.parts["schedule"] for c in cases)
@@ -55,7 +57,7 @@ def test_random_programs_have_something_of_everything() -> None:
 
 
 def test_the_reference_goes_through_the_same_iterations(reference: ModuleType) -> None:
-    for seed in range(60):
+    for seed in range(share(60)):
         case = random_case(seed)
         if "exclusive" in case.parts["schedule"]:
             continue  # it wants every register to be set somewhere

@@ -18,11 +18,12 @@ from serq.machine.records import RunRecord
 from serq.machine.settings import Settings
 from tests.conformance.test_cases import find_cases
 from tests.machine.test_plain import differences, fields
+from tests.support.amounts import share, thinned
 from tests.support.programs import Sample
 from tests.support.simple import simple_samples
 
 EXAMPLES = settings(
-    max_examples=100, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much]
+    max_examples=share(100), suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much]
 )
 
 
@@ -59,7 +60,7 @@ def check(compiled: serq.Program, asked: Settings) -> bool:
     return True
 
 
-@pytest.mark.parametrize(("source", "case"), list(find_cases()))
+@pytest.mark.parametrize(("source", "case"), thinned(find_cases()))
 def test_a_conformance_case_runs_the_same(source: Path, case: dict[str, Any]) -> None:
     try:
         compiled = serq.compile(source, sets=case.get("sets", {}))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 import attrs
@@ -11,13 +12,14 @@ from hypothesis import HealthCheck, given, settings
 import serq
 from serq.machine.records import RunRecord
 from serq.machine.stages.engine import EngineMember
+from tests.support.amounts import share, thinned
 from tests.support.build import engine, execute, gaps, program
 from tests.support.conversations import conversations
 from tests.support.programs import Sample, Taste, samples
 from tests.support.schedules import ONE_PHASE
 
 EXAMPLES = settings(
-    max_examples=60, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
+    max_examples=share(60), suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
 )
 
 
@@ -75,6 +77,8 @@ SCHEDULES = {
     "by load": "branch (running.count > 9) { advance running decode first; } else { advance running; } "
     "admit waiting;",
 }
+CAPS = ("3", "16", "64", "inf", "max(2, 40 - running.count)")
+DECODES = ("5 + 7 * b", "serial == 40 ? 4.5 : 5 + 7 * b")
 LENGTHS = "set a = serial - 5 * floor(serial / 5); set b = serial - 3 * floor(serial / 3);"
 SERVER = (
     "hold slots (cost(slots, 1)) { run e prefill (cost(e, 3 + 4 * a)); run e decode (cost(e, LENGTH)); "
@@ -82,11 +86,10 @@ SERVER = (
 )
 
 
-@pytest.mark.parametrize("length", ["5 + 7 * b", "serial == 40 ? 4.5 : 5 + 7 * b"], ids=["whole", "one half"])
-@pytest.mark.parametrize("cap", ["3", "16", "64", "inf", "max(2, 40 - running.count)"])
-@pytest.mark.parametrize("schedule", SCHEDULES.values(), ids=SCHEDULES)
-def test_many_residents(monkeypatch: pytest.MonkeyPatch, schedule: str, cap: str, length: str) -> None:
+@pytest.mark.parametrize(("name", "cap", "length"), thinned(product(SCHEDULES, CAPS, DECODES), 7))
+def test_many_residents(monkeypatch: pytest.MonkeyPatch, name: str, cap: str, length: str) -> None:
     """Sixty sessions with ever shifting phases: budgets above and below the number of decodes."""
+    schedule = SCHEDULES[name]
     register = "state n = 0;" if "set n" in schedule else ""
     source = program(
         SERVER.replace("LENGTH", length),

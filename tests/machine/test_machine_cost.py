@@ -19,6 +19,7 @@ from serq.machine import stages
 from serq.machine.loop import Machine
 from serq.machine.records import Outcome
 from serq.machine.stages.classed import ClassedRuns
+from tests.support.amounts import thinned
 from tests.support.build import engine, execute, program
 
 ROOM = str(Path(stages.__file__).parent)
@@ -89,7 +90,7 @@ def nothing_else_traces() -> None:
         pytest.skip("a debugger or a coverage tool is tracing")
 
 
-@pytest.mark.parametrize("schedule", SCHEDULES)
+@pytest.mark.parametrize("schedule", thinned(SCHEDULES, 3))
 def test_residents_are_not_visited(schedule: str) -> None:
     """Decodes without end, and one session after the other that comes, is served and goes."""
     statements, cap = SCHEDULES[schedule]

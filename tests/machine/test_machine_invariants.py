@@ -20,6 +20,7 @@ from serq.machine.pools import Held, Need, PoolMember
 from serq.machine.records import Outcome, RunRecord
 from serq.machine.sessions import Session
 from serq.machine.stages.engine import EngineMember
+from tests.support.amounts import share
 from tests.support.build import engine, execute
 from tests.support.drafts import Draft, Draw
 from tests.support.memory import memory_samples, same_requests
@@ -27,7 +28,7 @@ from tests.support.programs import Sample, Taste, samples
 from tests.support.schedules import engine_text
 
 EXAMPLES = settings(
-    max_examples=60, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much]
+    max_examples=share(60), suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much]
 )
 CLOSE = 1e-9
 
@@ -232,7 +233,7 @@ def test_a_seed_gives_the_same_bytes_whatever_the_hash_seed(tmp_path: Path, root
     """Random programs in two processes that order sets and hashes differently."""
     found: list[Sample] = []
 
-    @settings(max_examples=25, database=None, derandomize=True, suppress_health_check=list(HealthCheck))
+    @settings(EXAMPLES, max_examples=share(25), database=None, derandomize=True)
     @given(s=samples(Taste(random=True, crowd=8)))
     def collect(s: Sample) -> None:
         found.append(s)

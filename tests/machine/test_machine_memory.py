@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from tests.support.amounts import thinned
+
 PROGRAM = """
 fn main() {
   device gpu { }
@@ -43,7 +45,7 @@ def run_alone(requests: int, stage: str = "") -> dict[str, Any]:
     return answer
 
 
-@pytest.mark.parametrize("stage", ["", "stage beside : delay;"], ids=["loop", "events"])
+@pytest.mark.parametrize("stage", thinned(["", "stage beside : delay;"]), ids=["loop", "events"])
 def test_a_request_that_is_over_takes_a_hundred_bytes(stage: str) -> None:
     """Three samples: a time and a value of 8 bytes, a session and a turn of 4; and room for them to grow."""
     few, many = (run_alone(n, stage) for n in (20_000, 60_000))

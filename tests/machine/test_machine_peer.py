@@ -17,6 +17,7 @@ from hypothesis import HealthCheck, assume, given, settings
 import serq
 from serq.report import report_to_json
 from tests.conformance.test_cases import differences
+from tests.support.amounts import share
 from tests.support.memory import memory_samples
 from tests.support.peer import Peer
 from tests.support.programs import Sample, Taste, samples
@@ -33,7 +34,7 @@ MEANINGLESS = {"SQ0608", "SQ0621", "SQ0622", "SQ0623"}
 """A budget below 0, a probability of 2, …: the reference goes on with them."""
 
 EXAMPLES = settings(
-    max_examples=100,
+    max_examples=share(100),
     suppress_health_check=[
         HealthCheck.too_slow, HealthCheck.function_scoped_fixture, HealthCheck.filter_too_much
     ],
@@ -80,7 +81,7 @@ def test_runs_served_in_classes_give_the_reports_of_the_reference(peer: Peer, s:
     check(peer, s)
 
 
-@settings(EXAMPLES, max_examples=60)
+@settings(EXAMPLES, max_examples=share(60))
 @given(s=memory_samples())
 def test_a_random_program_about_memory_gives_the_reports_of_the_reference(peer: Peer, s: Sample) -> None:
     check(peer, s)

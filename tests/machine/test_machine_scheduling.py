@@ -12,6 +12,7 @@ from serq.machine.settings import Settings
 from serq.machine.stages.steady import EachRequest, SteadyRuns
 from tests.machine.test_plain import check, fast
 from tests.support import build
+from tests.support.amounts import thinned
 from tests.support.scheduling import scheduling_program
 
 SAMPLES = 120
@@ -22,12 +23,12 @@ def check_seed(seed: int, bare: bool = False) -> None:
     check(serq.compile(source=scheduling_program(seed, bare)), Settings(30.0))
 
 
-@pytest.mark.parametrize("seed", range(SAMPLES))
+@pytest.mark.parametrize("seed", thinned(range(SAMPLES)))
 def test_a_random_program_runs_the_same_on_both_machines(seed: int) -> None:
     check_seed(seed)
 
 
-@pytest.mark.parametrize("seed", range(SAMPLES // 2))
+@pytest.mark.parametrize("seed", thinned(range(SAMPLES // 2)))
 def test_a_random_schedule_without_loops_runs_the_same_on_both_machines(seed: int) -> None:
     check_seed(seed, bare=True)
 

@@ -24,6 +24,7 @@ from serq.machine.settings import Settings
 from serq.tools.cli import run_command
 from tests.conformance.test_cases import find_cases
 from tests.machine.test_fused import by_events, differences, fields
+from tests.support.amounts import share, thinned
 from tests.support.conversations import conversations
 from tests.support.programs import Sample
 
@@ -32,7 +33,7 @@ CACHE = ROOT / "tests" / "bench" / "programs" / "prefix_cache.sq"
 
 needs_compiler = pytest.mark.skipif(compiling.compiler() is None, reason="there is no C compiler")
 EXAMPLES = settings(
-    max_examples=12, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
+    max_examples=share(12), suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
 )
 
 
@@ -157,7 +158,7 @@ def test_many_conversations_run_the_same(s: Sample) -> None:
 
 
 @needs_compiler
-@pytest.mark.parametrize("memory", [100_000, 40_000])
+@pytest.mark.parametrize("memory", thinned([40_000, 100_000]))
 def test_a_prefix_cache_under_load(memory: int) -> None:
     compiled, asked = serq.compile(CACHE, sets={"memory": memory}), Settings(150.0, 20.0, 1)
     found = by_compiler(compiled, asked)
@@ -186,7 +187,7 @@ def test_what_was_compiled_is_kept_and_nothing_else(kept: Path, monkeypatch: pyt
 
 
 @needs_compiler
-@pytest.mark.parametrize("damage", [lambda b: b[: len(b) // 2], lambda b: b"", lambda b: b"hello"])
+@pytest.mark.parametrize("damage", thinned([lambda b: b[: len(b) // 2], lambda b: b"", lambda b: b"hello"]))
 def test_a_library_that_was_damaged_is_made_anew(damage: Callable[[bytes], bytes], kept: Path) -> None:
     compiled, asked = serq.compile(CACHE), Settings(5.0)
     compiling.compile_text(write_native(watched(compiled, asked)[0])[0])
@@ -262,7 +263,7 @@ def test_a_crowd_is_left_to_the_others() -> None:
 
 
 @needs_compiler
-@pytest.mark.parametrize("gap", ["0 * ~exp(1)", "~exp(1) - 5", "1e-13 * ~det(1)", "inf * ~det(1)"])
+@pytest.mark.parametrize("gap", thinned(["0 * ~exp(1)", "~exp(1) - 5", "1e-13 * ~det(1)", "inf * ~det(1)"]))
 def test_a_gap_that_means_nothing_is_left_to_the_others(gap: str) -> None:
     source = CACHE.read_text().replace("renewal(0.3)", f"renewal({gap})")
     compiled = serq.compile("gaps.sq", source=source)

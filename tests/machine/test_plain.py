@@ -21,11 +21,12 @@ from serq.machine.records import Iteration, RunRecord
 from serq.machine.run import run_program
 from serq.machine.settings import Settings
 from tests.conformance.test_cases import find_cases
+from tests.support.amounts import share, thinned
 from tests.support.build import engine, gaps, program
 from tests.support.memory import memory_samples
 from tests.support.programs import Sample, Taste, samples
 
-EXAMPLES = settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+EXAMPLES = settings(max_examples=share(60), suppress_health_check=[HealthCheck.too_slow])
 
 
 def fast(compiled: serq.Program, asked: Settings) -> tuple[RunRecord | str, list[Iteration]]:
@@ -117,7 +118,7 @@ def test_iterations_are_recorded_as_they_start(run: Any) -> None:
 # ---------------------------------------------------------------- programs
 
 
-@pytest.mark.parametrize(("source", "case"), list(find_cases()))
+@pytest.mark.parametrize(("source", "case"), thinned(find_cases()))
 def test_a_conformance_case_runs_the_same_on_both(source: Path, case: dict[str, Any]) -> None:
     try:
         compiled = serq.compile(source, sets=case.get("sets", {}))

@@ -14,6 +14,7 @@ from serq.machine.fused.run import Link
 from serq.machine.records import Samples
 from serq.machine.reservoir import _Reservoir
 from serq.tools.cli import run_command
+from tests.support.amounts import share
 
 POISSON = Path(__file__).parents[1] / "bench" / "programs" / "poisson.sq"
 
@@ -36,7 +37,7 @@ def kept(seed: int, parts: tuple[int, ...], size: int = 10, warmup: float = 0.0)
 
 
 def test_each_sample_is_as_likely_as_any_other() -> None:
-    runs = 4000
+    runs = share(4000)
     found = Counter(n for seed in range(runs) for n in kept(seed, (30, 10)).sessions)
     assert set(found) == set(range(40)) and sum(found.values()) == 10 * runs
     # Kept with probability 1/4: four standard deviations of the count either way.

@@ -21,6 +21,7 @@ from serq.report.inference import student_t
 from serq.report.show_replications import show_replications
 from serq.studies.workers import results_in_order
 from serq.tools.cli import run_command
+from tests.support.amounts import thinned
 
 ROOT = Path(__file__).parents[2]
 
@@ -101,7 +102,7 @@ def test_one_seed_has_no_interval(program: serq.Program) -> None:
     assert "± ci" not in show_replications(found)
 
 
-@pytest.mark.parametrize("jobs", [2, 5])
+@pytest.mark.parametrize("jobs", thinned([2, 5]))
 def test_the_number_of_processes_changes_nothing(
     program: serq.Program, found: serq.Replications, jobs: int
 ) -> None:
@@ -268,7 +269,8 @@ class EndsItself:
 
 
 @pytest.mark.parametrize(
-    ("how", "words", "cure"), [("killed", "signal 9", "--jobs 1"), ("left", "exit code 3", "__main__")]
+    ("how", "words", "cure"),
+    thinned([("killed", "signal 9", "--jobs 1"), ("left", "exit code 3", "__main__")]),
 )
 def test_a_process_that_is_ended_is_no_defect(how: str, words: str, cure: str) -> None:
     with pytest.raises(ProcessEnded) as ended:

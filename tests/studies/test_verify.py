@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import re
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -34,13 +35,14 @@ def coin(p: float) -> serq.Program:
     return serq.compile(source=COIN.format(p=p))
 
 
-def answer(low: float, high: float, risk: float, outcomes: list[bool]) -> tuple[str | None, int]:
+def answer(low: float, high: float, risk: float, outcomes: Iterable[bool]) -> tuple[str | None, int]:
     test = SequentialTest(low, high, risk)
+    looked = 0
     for looked, outcome in enumerate(outcomes, start=1):
         test.take(outcome)
         if test.answer is not None:
             return test.answer, looked
-    return None, len(outcomes)
+    return None, looked
 
 
 @pytest.mark.parametrize(
@@ -53,14 +55,15 @@ def answer(low: float, high: float, risk: float, outcomes: list[bool]) -> tuple[
     ],
 )
 def test_errors_are_as_rare_as_promised(truth: float, low: float, high: float, right: str) -> None:
-    """At the very ends of the region of indifference, where errors are most frequent; 2000 repetitions."""
+    """At the very ends of the region of indifference, where errors are most frequent: 2000 repetitions, with
+    three standard errors for them."""
     drawn = random.Random(11)
     wrong = undecided = 0
     for _ in range(2_000):
-        found, _ = answer(low, high, 0.05, [drawn.random() < truth for _ in range(6_000)])
+        found, _ = answer(low, high, 0.05, (drawn.random() < truth for _ in range(6_000)))
         wrong += found not in (right, None)
         undecided += found is None
-    assert wrong / 2_000 <= 0.05
+    assert wrong / 2_000 <= 0.05 + 3 * (0.05 * 0.95 / 2_000) ** 0.5
     assert undecided <= 2
 
 

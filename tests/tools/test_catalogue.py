@@ -1,6 +1,6 @@
 """Every code has an example that gets it, and the page of all codes shows what is printed now.
 
-With SERQ_BLESS=1 the page is written again; look at the difference.
+With SERQ_BLESS=1 and -m 'not long' the page is written again; look at the difference.
 """
 
 from __future__ import annotations
@@ -19,11 +19,13 @@ from serq.tools.catalogue import catalogue
 from serq.tools.cli import run_command
 from serq.tools.demonstration import Demonstration, demonstrate
 from serq.tools.explaining import code_like, code_named, explain_code, list_codes
+from tests.support.amounts import thinned
 
 PAGE = Path(__file__).parents[2] / "docs" / "errors.md"
 
 example_of = cache(find_example)
-per_code = pytest.mark.parametrize("code", CODES)
+per_code = pytest.mark.parametrize("code", thinned(CODES))
+"""Their examples are run."""
 
 
 @cache
@@ -40,7 +42,7 @@ def test_an_example_gets_its_code_and_no_other(code: str) -> None:
     assert (shown(code).status == 0) == (CODES[code].severity == "doubt")
 
 
-@pytest.mark.parametrize("code", [code for code in CODES if find_example(code).fixed])
+@pytest.mark.parametrize("code", thinned(code for code in CODES if find_example(code).fixed))
 def test_an_example_goes_well_when_it_is_mended(code: str, monkeypatch: pytest.MonkeyPatch) -> None:
     # What a rule asks for is tested whether or not the machine runs it yet.
     monkeypatch.setattr(supported, "NOT_YET", {})
@@ -60,7 +62,7 @@ def test_a_message_names_a_cure_and_reads_well(code: str) -> None:
     assert "{" not in CODES[code].why.replace("`{`", "").replace("{ }", ""), "a reason is not filled in"
 
 
-@per_code
+@pytest.mark.parametrize("code", CODES)
 def test_a_reason_is_plain_markdown(code: str) -> None:
     """Signs that mean something in Markdown stand in backquotes only."""
     assert not re.search(r"[*<>_|\[\]]", re.sub(r"`[^`]+`", "", CODES[code].why))
@@ -75,8 +77,9 @@ def test_every_file_belongs_to_a_code_and_its_command() -> None:
         assert example.command.startswith("serq "), code
 
 
+@pytest.mark.slow
 def test_the_page_is_what_is_printed_now(monkeypatch: pytest.MonkeyPatch) -> None:
-    # Every example has been run by the tests above.
+    # Most examples have been run by the tests above.
     by_example = {id(example_of(code)): shown(code) for code in CODES}
     monkeypatch.setattr("serq.tools.catalogue.find_example", example_of)
     monkeypatch.setattr("serq.tools.catalogue.demonstrate", lambda example: by_example[id(example)])
@@ -84,7 +87,17 @@ def test_the_page_is_what_is_printed_now(monkeypatch: pytest.MonkeyPatch) -> Non
     if os.environ.get("SERQ_BLESS"):
         PAGE.write_text(page, encoding="utf-8")
     assert PAGE.read_text(encoding="utf-8") == page
-    anchors = re.findall(r"^#+ .*\{ #(sq\d{4}) \}$", page, re.MULTILINE)
+
+
+@per_code
+def test_the_page_shows_what_an_example_prints(code: str) -> None:
+    assert f"\n$ {example_of(code).command}\n{shown(code).text.rstrip()}\n```\n" in PAGE.read_text(
+        encoding="utf-8"
+    )
+
+
+def test_the_page_has_every_code() -> None:
+    anchors = re.findall(r"^#+ .*\{ #(sq\d{4}) \}$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
     assert anchors == [code.lower() for code in CODES]
 
 

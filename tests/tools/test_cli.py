@@ -24,6 +24,7 @@ import pytest
 import serq
 from serq.tools.cli import run_command
 from serq.tools.reading import LARGEST_JSON, LARGEST_TEXT
+from tests.support.amounts import share
 
 Shell = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -187,7 +188,7 @@ def test_files_that_are_no_programs_have_their_own_sentences(ask: Ask, tmp_path:
         "nul.sq": (b"fn main() { \0 }", "SQ0914"),
         "latin.sq": ("fn main() { } // é".encode("latin-1"), "SQ0913"),
         "huge.sq": (b"// " + b"x" * LARGEST_TEXT, "SQ0916"),
-        "many.sq": (b"fn main() { }\n" * 2**15, "SQ01"),
+        "many.sq": (b"fn main() { }\n" * share(2**15), "SQ01"),
         "deep.sq": (b"fn main() { gauge g = " + b"(" * 100_000 + b"; }", "SQ"),
         "open.sq": (b"fn main() { " * 1000, "SQ01"),
         "closed.sq": (b"fn main() { }" + b"}" * 1000, "SQ01"),

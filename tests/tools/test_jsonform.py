@@ -18,6 +18,7 @@ from serq.ir.expr import Binary, Expr, Num, Place, Unary
 from serq.ir.jsonform import DEEPEST, program_from_json, program_to_json
 from serq.ir.program import IR_VERSION, Constant, Input, NumberList, Program
 from serq.source import SourceFile, Span
+from tests.support.amounts import share
 
 NUMBERS = st.floats(allow_nan=False)
 NAMES = st.text(min_size=1, max_size=6)
@@ -221,7 +222,7 @@ def places(value: Any) -> list[Any]:
     ]
 
 
-@settings(max_examples=40)
+@settings(max_examples=share(40))
 @given(PROGRAMS)
 def test_a_program_comes_back_as_it_was(program: Program) -> None:
     text = program_to_json(program)

@@ -26,6 +26,7 @@ from serq.syntax.layout.parentheses import EXPRESSIONS
 from serq.syntax.layout.whole import WIDTH, lay_out
 from serq.syntax.parse import parse_expression, parse_program
 from serq.syntax.tokens import Tokens, read_tokens
+from tests.support.amounts import share, thinned
 from tests.support.programs import Sample, samples
 from tests.syntax.reading import nodes, read, shape
 
@@ -85,13 +86,13 @@ def check(text: str, width: int = WIDTH) -> str:
 # ---------------------------------------------------------------- programs as people wrote them
 
 
-@pytest.mark.parametrize("file", GOOD, ids=lambda f: "-".join(f.parts[-3:]))
+@pytest.mark.parametrize("file", thinned(GOOD, 8), ids=lambda f: "-".join(f.parts[-3:]))
 def test_a_program_is_the_same_after_being_laid_out(file: Path) -> None:
     text = TEXTS[file]
     assert meaning(check(text)) == meaning(text)
 
 
-@settings(max_examples=40)
+@settings(max_examples=share(40))
 @given(samples())
 def test_a_checked_program_has_the_same_meaning_on_lines_that_fit(sample: Sample) -> None:
     before = meaning(sample.source)
@@ -139,14 +140,14 @@ def in_parentheses(text: str, random: Random) -> str:
     return " ".join(texts)
 
 
-@settings(max_examples=60)
+@settings(max_examples=share(60))
 @given(st.sampled_from(CORPUS), seeds, widths)
 def test_comments_between_any_tokens_are_kept(text: str, seed: int, width: int) -> None:
     random = Random(seed)
     check(torn(text, (*BLANKS, *COMMENTS), random, often=random.choice((0.01, 0.1, 0.5))), width)
 
 
-@settings(max_examples=60)
+@settings(max_examples=share(60))
 @given(st.sampled_from(CORPUS), seeds, widths)
 def test_needless_parentheses_go_and_their_comments_stay(text: str, seed: int, width: int) -> None:
     random = Random(seed)
@@ -154,7 +155,7 @@ def test_needless_parentheses_go_and_their_comments_stay(text: str, seed: int, w
     check(torn(crowded, (*BLANKS, *COMMENTS), random, often=random.choice((0.01, 0.1, 0.5))), width)
 
 
-@settings(max_examples=60)
+@settings(max_examples=share(60))
 @given(st.sampled_from(CORPUS), seeds, widths)
 def test_blanks_and_the_lines_of_a_statement_do_not_matter(text: str, seed: int, width: int) -> None:
     random = Random(seed)
