@@ -61,6 +61,9 @@ UNUSED_AFTER = 6_400
 RISING = 1.25
 """While the last quarter lets go more than so many times the third, the system is still filling up."""
 
+ENOUGH_GROWTH = 0.0125
+"""A part of the arrivals that nobody serves, which is no doubt too many however coarse the resolution."""
+
 AT_EDGE = 0.6
 """Growth of a system at its edge, as a part of its standard deviation between runs.
 
@@ -88,8 +91,8 @@ class Growth:
         return self.high < most and self.low <= 0
 
     def is_steep(self, patience: Patience) -> bool:
-        """Whether it is certainly more than a quarter of the resolution, and than at the edge."""
-        return self.low > patience.resolution / 4 + AT_EDGE * self.spread
+        """Whether it is certainly more than a part of the resolution, and than at the edge."""
+        return self.low > min(patience.resolution / 4, ENOUGH_GROWTH) + AT_EDGE * self.spread
 
 
 @frozen
