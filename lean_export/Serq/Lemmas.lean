@@ -658,44 +658,46 @@ theorem empty_of_tokens {s : State} {f : Forming} (hf : f.Sound p most s)
 
 /-- The state after a wait. -/
 theorem State.Sound.wait (hw : ∀ k, Sized most (w.phases k)) {s : State} (h : s.Sound p most w)
-    {f : Forming} (hf : f.Sound p most s) (h0 : tokensOf f.batch = 0) (ha : s.arrived < w.count) :
+    {f : Forming} (hf : f.Sound p most s) (h0 : tokensOf f.batch = 0) :
     (s.wait p w f).Sound p most w := by
   have hb := empty_of_tokens hf h0
-  have hsum : workOf (w.between 0 (s.arrived + 1)) =
-      workOf (w.between 0 s.arrived) + workOf [w.phases s.arrived] := by
-    rw [← w.between_append (Nat.zero_le s.arrived) (Nat.le_succ _), workOf_append]
-    simp [Sessions.between]
+  have hu := w.upTo_bounds (w.time s.arrived) h.arrived
+  have hx := w.between_all hw s.arrived (w.upTo (w.time s.arrived) s.arrived)
+  have hlen := w.between_length s.arrived (w.upTo (w.time s.arrived) s.arrived)
+  have hsum := workOf_append (w.between 0 s.arrived)
+    (w.between s.arrived (w.upTo (w.time s.arrived) s.arrived))
+  rw [w.between_append (Nat.zero_le s.arrived) hu.1] at hsum
   have hserved := h.served
   have htotal := h.holds.total
   have hcount := h.holds.count
   have hft := hf.total
   have hfc := hf.count
-  have hx : ∀ x ∈ [w.phases s.arrived], Sized most x := by simpa using hw s.arrived
-  unfold State.wait
+  simp only [State.wait]
+  generalize w.upTo (w.time s.arrived) s.arrived = arrived at *
   split
   · have come := State.Holds.come (p := p) (most := most)
-      (s := { s with now := w.time s.arrived, arrived := s.arrived + 1 })
+      (s := { s with now := w.time s.arrived, arrived := arrived })
       ⟨h.holds.runs, h.holds.waiting, rfl, Nat.le_refl _, h.holds.slots, h.holds.free⟩ hx
     refine ⟨?_, ?_, ⟨come.runs, come.waiting, ?_, ?_, come.slots, come.free⟩⟩
     · rw [State.come_arrived]; simp only; omega
     · rw [State.come_arrived, State.come_served]; simp only; omega
     · rw [come.total, State.come_arrived, State.come_served]; simp only; omega
     · refine Nat.le_trans come.count ?_
-      rw [State.come_arrived]; simp only [List.length_cons, List.length_nil]; omega
+      rw [State.come_arrived]; simp only; omega
   · simp only [Forming.runs, hb, List.map_nil, List.nil_append] at hft hfc
     have runs := hf.runs
     have slots := hf.slots
     simp only [Forming.runs, hb, List.map_nil, List.nil_append] at runs slots
     have come := State.Holds.come (s := { s with
         runs := f.rest, waiting := f.waiting, ticket := f.ticket, joined := f.joined
-        registers := f.registers, now := w.time s.arrived, arrived := s.arrived + 1 })
+        registers := f.registers, now := w.time s.arrived, arrived := arrived })
       (p := p) (most := most) ⟨runs, hf.waiting, rfl, Nat.le_refl _, slots, hf.free⟩ hx
     refine ⟨?_, ?_, ⟨come.runs, come.waiting, ?_, ?_, come.slots, come.free⟩⟩
     · rw [State.come_arrived]; simp only; omega
     · rw [State.come_arrived, State.come_served]; simp only; omega
     · rw [come.total, State.come_arrived, State.come_served]; simp only; omega
     · refine Nat.le_trans come.count ?_
-      rw [State.come_arrived]; simp only [List.length_cons, List.length_nil]; omega
+      rw [State.come_arrived]; simp only; omega
 
 /-- A property of the initial state that iterations and waits preserve. -/
 theorem invariant (I : State → Prop) (h0 : I (initial p w))
@@ -724,7 +726,7 @@ theorem Reachable.sound (hp : p.Proper) (hw : ∀ k, Sized most (w.phases k)) {s
     simp only [Serq.next] at hn
     split at hn
     · split at hn
-      · cases hn; exact h.wait hw hf ‹_› ‹_›
+      · cases hn; exact h.wait hw hf ‹_›
       · cases hn
     · split at hn
       · cases hn

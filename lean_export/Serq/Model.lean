@@ -4,7 +4,7 @@ module
 The meaning of the statements: one engine that serves its runs in iterations.
 
 A state is the engine at an instant after everything that happens at that instant, and `next` is the
-state after its next iteration, or after its wait for the next session. Nothing is proved here, and
+state after its next iteration, or after its wait for the next sessions. Nothing is proved here, and
 everything can be evaluated. Clock values are whole numbers of ticks; arithmetic is exact.
 -/
 
@@ -370,13 +370,14 @@ def State.after (p : Program) (w : Sessions) (s : State) (f : Forming) (stop : N
     registers := f.registers }
   (((ended.come p (w.between s.arrived before)).join f.finished).come p (w.between before arrived))
 
-/-- The state after the wait for the next session. An attempt that gives no token leaves what it
-admitted, and nothing else when it admitted nobody. -/
+/-- The state after the wait for the next session, and all that come at its instant. An attempt
+that gives no token leaves what it admitted, and nothing else when it admitted nobody. -/
 def State.wait (p : Program) (w : Sessions) (s : State) (f : Forming) : State :=
   let still := if f.admitted = 0 then s else
     { s with runs := f.rest, waiting := f.waiting, ticket := f.ticket, joined := f.joined,
              registers := f.registers }
-  { still with now := w.time s.arrived, arrived := s.arrived + 1 }.come p [w.phases s.arrived]
+  let arrived := w.upTo (w.time s.arrived) s.arrived
+  { still with now := w.time s.arrived, arrived := arrived }.come p (w.between s.arrived arrived)
 
 /-- The state after the iteration that starts in `s`, or, when no run can be served, after the next
 arrival. Nothing follows when no session is left to come, or when `execute` is not above 0. -/

@@ -18,14 +18,6 @@ namespace Serq
 def Lengths (most : Option Nat) (workload : Sessions → Prop) : Prop :=
   ∀ w, workload w → ∀ k, Sized most (w.phases k)
 
-/-- Sessions come one after the other, or all at time 0. -/
-def Ordered (workload : Sessions → Prop) : Prop :=
-  ∀ w, workload w → (∀ k, w.time k < w.time (k + 1)) ∨ ∀ k, w.time k = 0
-
-theorem Renewal.ordered {gap : Nat} {w : Sessions} (h : Renewal gap w) (hg : 1 ≤ gap) :
-    (∀ k, w.time k < w.time (k + 1)) ∨ ∀ k, w.time k = 0 := by
-  left; intro k; rw [h, h, Nat.add_mul (k + 1)]; omega
-
 variable {p : Program} {workload : Sessions → Prop} {most : Option Nat}
 
 theorem EveryIteration.imp {P Q : Iteration → Prop} (h : EveryIteration p workload P)
@@ -364,7 +356,7 @@ theorem State.wait_now (w : Sessions) (s : State) (f : Forming) :
   simp only [State.wait, State.come_now]
 
 theorem State.wait_arrived (w : Sessions) (s : State) (f : Forming) :
-    (s.wait p w f).arrived = s.arrived + 1 := by
+    (s.wait p w f).arrived = w.upTo (w.time s.arrived) s.arrived := by
   simp only [State.wait, State.come_arrived]
 
 theorem State.wait_served (w : Sessions) (s : State) (f : Forming) :
@@ -385,8 +377,7 @@ theorem next_cases {w : Sessions} {s t : State} (h : next p w s = some t) :
     · cases h
     · cases h; exact .inr ⟨‹_›, by omega, rfl⟩
 
-theorem Reachable.timely {w : Sessions} (ho : (∀ k, w.time k < w.time (k + 1)) ∨ ∀ k, w.time k = 0)
-    {s : State} (h : Reachable p w s) : s.Timely w := by
+theorem Reachable.timely {w : Sessions} {s : State} (h : Reachable p w s) : s.Timely w := by
   refine invariant (State.Timely w) ?_ (fun s t h hn => ?_) h
   · have b := w.upTo_bounds 0 (Nat.zero_le w.count)
     refine ⟨?_, ?_, ?_⟩
@@ -401,16 +392,14 @@ theorem Reachable.timely {w : Sessions} (ho : (∀ k, w.time k < w.time (k + 1))
         · omega
         · exact h
       refine ⟨?_, ?_, ?_⟩
-      · rw [State.wait_arrived]; omega
+      · rw [State.wait_arrived]; exact (w.upTo_bounds _ h.arrived).2
       · rw [State.wait_arrived, State.wait_now]
         intro k hk
-        rcases Nat.lt_succ_iff_lt_or_eq.mp hk with hk | rfl
-        · have := h.past k hk; omega
-        · exact Nat.le_refl _
+        by_cases h1 : k < s.arrived
+        · have := h.past k h1; omega
+        · exact w.upTo_past _ _ k (by omega) hk
       · rw [State.wait_arrived, State.wait_now]
-        rcases ho with ho | ho
-        · exact .inr (ho _)
-        · have := ho s.arrived; omega
+        exact w.upTo_future _ h.arrived
     · have b1 := w.upTo_bounds (s.now + ((s.form p).duration p).toNat - 1) h.arrived
       have b2 := w.upTo_bounds (s.now + ((s.form p).duration p).toNat) b1.2
       refine ⟨?_, ?_, ?_⟩
@@ -480,13 +469,12 @@ theorem Reachable.keeps {w : Sessions} (I : State → Prop) (h0 : I (Serq.initia
 
 theorem Reachable.rate {P Q : Nat} (hp : p.Proper) {w : Sessions}
     (hl : ∀ k, Sized most (w.phases k))
-    (ho : (∀ k, w.time k < w.time (k + 1)) ∨ ∀ k, w.time k = 0)
     (hc : ∀ b, Possible p b → b.tokens * P ≤ Q * p.execute b) {s : State} (hr : Reachable p w s) :
     (s.served : Int) * P ≤ Q * (s.now : Int) := by
   refine hr.keeps (fun s => (s.served : Int) * P ≤ Q * (s.now : Int)) ?_ (fun s t hr ih hn => ?_)
   · show ((Serq.initial p w).served : Int) * P ≤ Q * ((Serq.initial p w).now : Int)
     rw [Serq.initial, State.come_served, State.come_now]; simp
-  · have timely := hr.timely ho
+  · have timely := hr.timely
     dsimp only at ih ⊢
     rcases next_cases hn with ⟨_, ha, rfl⟩ | ⟨h0, hd, rfl⟩
     · rw [State.wait_served, State.wait_now]
@@ -501,17 +489,17 @@ theorem Reachable.rate {P Q : Nat} (hp : p.Proper) {w : Sessions}
       exact Int.add_le_add ih this
 
 /-- If no batch takes less than `P` ticks for every `Q` of its tokens, all of them do not. -/
-theorem token_rate {P Q : Nat} (hp : p.Proper) (hl : Lengths most workload) (ho : Ordered workload)
+theorem token_rate {P Q : Nat} (hp : p.Proper) (hl : Lengths most workload)
     (hc : ∀ b, Possible p b → b.tokens * P ≤ Q * p.execute b) :
     EveryIteration p workload fun i => i.served * P ≤ Q * i.now :=
-  fun w hw _ hr _ => hr.rate hp (hl w hw) (ho w hw) hc
+  fun w hw _ hr _ => hr.rate hp (hl w hw) hc
 
 /-- The same where a unit of the clock is `ticks`. -/
 theorem token_rate_in_ticks {P Q ticks : Nat} {execute : Batch → Int}
     (he : ∀ b, p.execute b = execute b * ticks) (hp : p.Proper) (hl : Lengths most workload)
-    (ho : Ordered workload) (hc : ∀ b, Possible p b → b.tokens * P ≤ Q * execute b) :
+    (hc : ∀ b, Possible p b → b.tokens * P ≤ Q * execute b) :
     EveryIteration p workload fun i => i.served * P * ticks ≤ Q * i.now := by
-  refine (token_rate (P := P * ticks) (Q := Q) hp hl ho fun b h => ?_).imp fun i h => ?_
+  refine (token_rate (P := P * ticks) (Q := Q) hp hl fun b h => ?_).imp fun i h => ?_
   · have := Int.mul_le_mul_of_nonneg_right (hc b h) (Int.natCast_nonneg ticks)
     rw [he, Int.natCast_mul]
     grind
@@ -520,19 +508,18 @@ theorem token_rate_in_ticks {P Q ticks : Nat} {execute : Batch → Int}
 
 /-! ## Arrivals -/
 
-theorem Reachable.punctual {gap : Nat} {w : Sessions} (hw : Renewal gap w)
-    (ho : (∀ k, w.time k < w.time (k + 1)) ∨ ∀ k, w.time k = 0) {s : State}
+theorem Reachable.punctual {gap : Nat} {w : Sessions} (hw : Renewal gap w) {s : State}
     (hr : Reachable p w s) : s.arrived * gap ≤ s.now := by
   rcases Nat.eq_zero_or_pos s.arrived with h | h
   · simp [h]
-  · have := (hr.timely ho).past (s.arrived - 1) (by omega)
+  · have := hr.timely.past (s.arrived - 1) (by omega)
     rwa [hw, show s.arrived - 1 + 1 = s.arrived by omega] at this
 
 /-- Nobody comes before time. -/
-theorem arrivals {gap : Nat} (hw : ∀ w, workload w → Renewal gap w) (ho : Ordered workload) :
+theorem arrivals {gap : Nat} (hw : ∀ w, workload w → Renewal gap w) :
     EveryIteration p workload fun i => i.arrived * gap ≤ i.now := by
   intro w hww s hr _
-  have := Int.ofNat_le.mpr (hr.punctual (hw w hww) (ho w hww))
+  have := Int.ofNat_le.mpr (hr.punctual (hw w hww))
   rw [Int.natCast_mul] at this
   exact this
 
@@ -540,7 +527,7 @@ theorem arrivals {gap : Nat} (hw : ∀ w, workload w → Renewal gap w) (ho : Or
 theorem all_arrived {count : Nat} (hw : ∀ w, workload w → AtOnce count w) :
     EveryIteration p workload fun i => i.arrived = count := by
   intro w hww s hr _
-  have future := (hr.timely (.inr (hw w hww).2)).future
+  have future := hr.timely.future
   have h := (hw w hww).1
   have h2 := (hw w hww).2 s.arrived
   simp only [iteration]; omega
@@ -557,7 +544,6 @@ theorem backlog {V gap E K : Nat} (hp : p.Proper) (hl : Lengths (some V) workloa
     EveryIteration p workload fun i => i.arrived * (gap * V) ≤ i.served * gap + K := by
   intro w hww s hr _
   have time := hw w hww
-  have ho := time.ordered hg
   have hserved (s : State) (hr : Reachable p w s) : s.served + leftOf s.runs = s.arrived * V := by
     have sound := hr.sound hp (hl w hww)
     have h1 := sound.holds.total
@@ -577,7 +563,7 @@ theorem backlog {V gap E K : Nat} (hp : p.Proper) (hl : Lengths (some V) workloa
       have sound := hr.sound hp (hl w hww)
       have hf := sound.holds.form hp
       have shape := hf.shape hp
-      have timely := hr.timely ho
+      have timely := hr.timely
       have hleft := hserved s hr
       have greedy := greedy_state hs hp sound.holds
       have hfree := hf.free hn
@@ -638,9 +624,9 @@ theorem backlog {V gap E K : Nat} (hp : p.Proper) (hl : Lengths (some V) workloa
             have e1 : V * ((s.arrived + 1) * gap) = gap * (s.arrived * V) + gap * V := by
               rw [Nat.add_mul, Nat.mul_add, Nat.one_mul]; ac_rfl
             omega
-  have timely := hr.timely ho
+  have timely := hr.timely
   have hmin : s.arrived * gap ≤ min s.now (w.count * gap) := by
-    have h1 := hr.punctual time ho
+    have h1 := hr.punctual time
     have h2 := Nat.mul_le_mul_right gap timely.arrived
     omega
   have h1 : s.arrived * (gap * V) ≤ s.served * gap + K := by
@@ -674,20 +660,20 @@ theorem end_counters : AtEnd p workload fun e => 0 ≤ e.sessions ∧ 0 ≤ e.no
   fun _ _ _ _ _ _ _ => ⟨Int.natCast_nonneg _, Int.natCast_nonneg _, Int.natCast_nonneg _⟩
 
 /-- `token_rate`, at the end. -/
-theorem end_rate {P Q : Nat} (hp : p.Proper) (hl : Lengths most workload) (ho : Ordered workload)
+theorem end_rate {P Q : Nat} (hp : p.Proper) (hl : Lengths most workload)
     (hc : ∀ b, Possible p b → b.tokens * P ≤ Q * p.execute b) :
     AtEnd p workload fun e => e.served * P ≤ Q * e.now := by
   intro w hw s hr _ stop ht
-  have h1 := hr.rate hp (hl w hw) (ho w hw) hc
+  have h1 := hr.rate hp (hl w hw) hc
   have h2 : (Q : Int) * s.now ≤ Q * stop :=
     Int.mul_le_mul_of_nonneg_left (Int.ofNat_le.mpr ht) (Int.natCast_nonneg Q)
   exact Int.le_trans h1 h2
 
 /-- `arrivals`, at the end. -/
-theorem end_arrivals {gap : Nat} (hw : ∀ w, workload w → Renewal gap w) (ho : Ordered workload) :
+theorem end_arrivals {gap : Nat} (hw : ∀ w, workload w → Renewal gap w) :
     AtEnd p workload fun e => e.sessions * gap ≤ e.now := by
   intro w hww s hr _ stop ht
-  have := Int.ofNat_le.mpr (Nat.le_trans (hr.punctual (hw w hww) (ho w hww)) ht)
+  have := Int.ofNat_le.mpr (Nat.le_trans (hr.punctual (hw w hww)) ht)
   rw [Int.natCast_mul] at this
   exact this
 

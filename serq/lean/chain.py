@@ -4,7 +4,8 @@ Where every batch takes as long as a slot, the runs at the engine at the starts 
 chain (`Serq.slotted` of `lean_export/Serq/Random.lean`). The load decides, work · E[sessions in a slot]: from
 the budget on they are not, and below it they are if the schedule serves everyone. Under Poisson arrivals a
 batch of constant length is such a slot; what is said of them is beside the claims
-(`lean_export/Serq/Chain/Poisson.lean`).
+(`lean_export/Serq/Chain/Poisson.lean`). That the machine goes through the states of the chain is in
+`Chain/Projection.lean` and `Chain/Idle.lean`.
 """
 
 from __future__ import annotations
@@ -22,15 +23,18 @@ from serq.ir.expr import Binary, Draw, Expr, Func, Num
 from serq.ir.program import Program
 from serq.ir.workload import NoArrivals, Poisson, Slotted
 from serq.lean.bounds import batch_ranges, range_of
-from serq.lean.facts import serves_proof
+from serq.lean.facts import MOST_TOKENS, about_batches, costs_of, serves_proof
 from serq.lean.fragment import Fragment, read_fragment
+from serq.lean.linear import equal, follows, number
 from serq.lean.module import MODULES, Text, module_stem, phases_text
 from serq.lean.names import doc_comment, fill_term, lean_name
 from serq.lean.prove import Beside, Emitted, Stability, Verdict
 
-CHAIN_MODULES = (*MODULES, "Random", "Chain/Load")
-POISSON_MODULES = (*CHAIN_MODULES, "Chain/Poisson")
-"""The files of the package that chains need, each after those it imports."""
+LOAD_MODULES = (*MODULES, "Random", "Chain/Load")
+POISSON_MODULES = (*LOAD_MODULES, "Chain/Poisson")
+CHAIN_MODULES = (*LOAD_MODULES, "Chain/Projection")
+BATCH_MODULES = (*POISSON_MODULES, "Chain/Projection", "Chain/Idle")
+"""The files of the package that chains need, each after those it imports; the last two with the machine."""
 
 MOST_OUTCOMES = 1_000
 """Numbers of sessions in a slot that a law may have."""
@@ -88,11 +92,11 @@ def emit(program: Program, prove: bool = False) -> Emitted:
     if proofs:
         generated = f"Generated.{module_stem(text.stem)}"
         quiet = "set_option linter.unusedSimpArgs false"
-        proven = module(["Chain.Load", generated], quiet, "public section", *proofs)
+        proven = module(["Chain.Projection", generated], quiet, "public section", *proofs)
     return Emitted(
         text.stem,
         text.alone(
-            CHAIN_MODULES if proofs else CHAIN_MODULES[:-1], proofs, heading=heading, definitions=statements
+            CHAIN_MODULES if proofs else (*MODULES, "Random"), proofs, heading=heading, definitions=statements
         ),
         module(["Random"], opening, *statements),
         proven,
@@ -255,18 +259,58 @@ def _definitions(chain: Chain, text: Text) -> list[str]:
     ]
 
 
-def _conditions(chain_program: str, f: Fragment, below: bool, ticks: str = "") -> list[str]:
-    """Theorems: what the general ones need of a program, that it serves everyone if `below` capacity."""
+def _conditions(chain_program: str, f: Fragment, ticks: str = "") -> list[str]:
+    """Theorems: what the general ones need of a program; that it serves everyone, if that is known."""
     most = "none" if f.most is None else f"some {f.most}"
-    phases = phases_text(f.path)
-    serves = f"theorem serves{ticks} : {chain_program}.schedule.Serves fun _ _ => False :=\n  "
+    phases, served = phases_text(f.path), serves_proof(f)
+    serves = f"theorem serves{ticks} : {chain_program}.schedule.Serves fun _ _ => False :=\n  {served}"
     return [
         f"theorem proper{ticks} : {chain_program}.Proper :=\n"
         f"  ⟨show 1 ≤ {f.budget} by decide, fun m (h : {most} = some m) => by cases h <;> decide⟩",
-        *([f"{serves}{serves_proof(f)}"] if below else []),
+        *([serves] if served is not None else []),
         fill_term("theorem lengths :", f"Serq.Sized (some (work {phases})) {phases} :=", 4)
         + "\n  ⟨by decide, fun m h => by cases h; decide⟩",
     ]
+
+
+def _lasts(f: Fragment) -> tuple[int, str] | None:
+    """Ticks of every batch, and a proof of it; None where there is none."""
+    duration, costs = _duration(f), costs_of(f)
+    if duration is None or (duration * f.ticks).denominator > 1:
+        return None
+    ticks = int(duration * f.ticks)
+    goal = f"{f.execute.text} = {ticks}"
+    if "batch." not in goal:
+        return ticks, "(fun _ _ => rfl)"
+    if costs.duration is not None and follows(equal(costs.duration, number(ticks)), costs.possible):
+        return ticks, about_batches(f, goal, "omega")
+    if costs.by_tokens and f.budget <= MOST_TOKENS:
+        return ticks, about_batches(f, goal, "decide")
+    return None
+
+
+def _regular(chain_program: str, f: Fragment, any_times: bool) -> tuple[str, str] | None:
+    """How long a batch takes, and the theorem that all do; None where that is not known.
+
+    any_times: the unit of the clock is divided into any number of ticks.
+    """
+    found = _lasts(f)
+    if found is None or serves_proof(f) is None:
+        return None
+    slot, proof = str(found[0]), found[1]
+    binders, ticks, positive = "", "", "(by decide)"
+    if any_times:
+        slot, binders, ticks = f"({slot} * ticks)", " (ticks : Nat) (h : 1 ≤ ticks)", " ticks"
+        positive = "(Nat.mul_pos (by decide) h)"
+        proof = f"(lasts_in_ticks (execute := fun batch => {f.execute.text}) (fun _ => rfl)\n    {proof})"
+    serves, proper = (f"({name}{ticks})" if ticks else name for name in ("serves", "proper"))
+    head = fill_term(
+        f"theorem regular{binders} :", f"Regular {chain_program} {phases_text(f.path)} {slot} :=", 4
+    )
+    return slot, (
+        f"{head}\n  Schedule.Serves.regular {serves} {proper} rfl rfl (fun _ => rfl) lengths\n"
+        f"    {positive} {proof}"
+    )
 
 
 def _by_load(question: Stability, f: Fragment, work: int, load: Fraction, prove: bool) -> Verdict:
@@ -292,20 +336,48 @@ def _decide(chain: Chain, text: Text, question: Stability, prove: bool) -> tuple
         return Verdict(question, "stated", why="somebody comes in every slot, so it never is empty"), []
     name, phases = f"Claims.{lean_name(text.stem)}", f"(phases := {phases_text(f.path)})"
     proof = (
-        f"fun runs h =>\n  slotted_below proper rfl serves {phases} lengths\n    (w := {empty})"
-        f" (by simp [{name}.arrivals]) (by decide) (by decide +kernel) runs h"
+        f"theorem stable : {name}.stable := fun runs h =>\n  slotted_below proper rfl serves {phases} lengths"
+        f"\n    (w := {empty}) (by simp [{name}.arrivals]) (by decide) (by decide +kernel) runs h"
         if below
-        else f"fun h =>\n  slotted_above proper rfl {phases} lengths\n    (arrivals := {name}.arrivals)"
-        " (by decide)\n    (by decide +kernel) (by decide +kernel) (h [] .refl)"
+        else f"theorem empty : ¬ {name}.chain.PositiveRecurrent [] :=\n  slotted_above proper rfl {phases}"
+        " lengths (by decide)\n    (by decide +kernel) (by decide +kernel)\n\n"
+        f"theorem stable : ¬ {name}.stable := fun h => empty (h [] .refl)"
     )
     proofs = [
         f"namespace Serq.Proofs.{lean_name(text.stem)}",
-        *_conditions(f"{name}.program", f, below),
-        doc_comment(f"Stable or not by the load: {verdict.why}.")
-        + f"\ntheorem stable : {'' if below else '¬ '}{name}.stable := {proof}",
+        *_conditions(f"{name}.program", f),
+        doc_comment(f"Stable or not by the load: {verdict.why}.") + f"\n{proof}",
+        *_machine_in_slots(name, f, below),
         f"end Serq.Proofs.{lean_name(text.stem)}",
     ]
     return verdict, proofs
+
+
+def _machine_in_slots(name: str, f: Fragment, below: bool) -> list[str]:
+    """Theorems: the machine goes through the states of the chain, and is stable if that is."""
+    regular = _regular(f"{name}.program", f, any_times=False)
+    if regular is None:
+        return []
+    slot, theorem = regular
+    machine = f"{name}.program {phases_text(f.path)} {slot}"
+    return [
+        theorem,
+        doc_comment("The machine goes through the states of the chain, slot by slot.")
+        + "\n"
+        + fill_term("theorem machine_follows :", f"Follows {machine} {name}.chain :=", 4)
+        + "\n  regular.follows _",
+        doc_comment("So it is stable or not, as the chain.")
+        + "\n"
+        + fill_term(
+            "theorem machine_empties :", f"{'' if below else '¬ '}Empties {machine} {name}.arrivals :=", 4
+        )
+        + "\n  "
+        + (
+            "machine_follows.empties_iff.mpr (stable [] .refl)"
+            if below
+            else "mt machine_follows.empties_iff.mp empty"
+        ),
+    ]
 
 
 # ---------------------------------------------------------------- Poisson arrivals
@@ -344,13 +416,36 @@ def _poisson(program: Program, f: Fragment, text: Text, prove: bool) -> Beside |
             else f"fun h =>\n  poisson_above (Chain.proper 1) rfl Chain.lengths (by decide)\n"
             f"    (show {f.budget} * {b} ≤ {work} * {a} by decide) (h 1 (by decide))"
         )
+        returns = (
+            doc_comment("From any runs, the machine comes back to one session alone.")
+            + f"\ntheorem Chain.machine_returns (ticks : Nat) (h : 1 ≤ ticks) :\n"
+            f"    PoissonReturns (Claims.{stem}.{engine} ticks) {phases} {a} {b} :=\n"
+            f"  ({name} ticks h).returns"
+        )
         proofs = [
             f"namespace Serq.Proofs.{stem}.Chain",
-            *_conditions(f"(Claims.{stem}.{engine} ticks)", f, below, " (ticks : Nat)"),
+            *_conditions(f"(Claims.{stem}.{engine} ticks)", f, " (ticks : Nat)"),
+            *_machine_in_batches(f"(Claims.{stem}.{engine} ticks)", f),
             f"end Serq.Proofs.{stem}.Chain",
             f"namespace Serq.Proofs.{stem}",
             doc_comment(f"Stable or not by the load: {verdict.why}.")
             + f"\ntheorem {name} : {'' if below else '¬ '}Claims.{stem}.{name} := {proof}",
+            *([returns] if below else []),
             f"end Serq.Proofs.{stem}",
         ]
-    return Beside(definitions, proofs, verdict, (POISSON_MODULES, POISSON_MODULES))
+    return Beside(definitions, proofs, verdict, (POISSON_MODULES, BATCH_MODULES))
+
+
+def _machine_in_batches(program: str, f: Fragment) -> list[str]:
+    """Theorems: the machine goes through the states of its chain, from one batch to the next."""
+    regular = _regular(program, f, any_times=True)
+    if regular is None:
+        return []
+    slot, theorem = regular
+    return [
+        theorem,
+        doc_comment("The machine goes through the states of a chain, from one batch to the next.")
+        + f"\ntheorem machine_follows (ticks : Nat) (h : 1 ≤ ticks) :\n"
+        f"    FollowsBatches {program} {phases_text(f.path)} {slot} :=\n"
+        f"  (regular ticks h).follows_batches nofun",
+    ]

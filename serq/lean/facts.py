@@ -98,7 +98,7 @@ def base_facts(f: Fragment, most: int | None) -> list[Fact]:
         case "renewal":
             facts.append(
                 Fact("arrivals", "arrivals", f"i.arrived * {f.arrivals.amount} ≤ i.now",
-                     "_root_.Serq.arrivals (fun _ h => h.1) ordered",
+                     "_root_.Serq.arrivals (fun _ h => h.1)",
                      at_most(v("arrived").times(f.arrivals.amount), v("now")))
             )  # fmt: skip
         case "batch":
@@ -288,7 +288,7 @@ def end_facts(f: Fragment, costs: Costs, rates: Sequence[Fraction | None], work:
         case "renewal":
             facts.append(
                 Fact("end_arrivals", "arrivals", f"e.sessions * {f.arrivals.amount} ≤ e.now",
-                     "_root_.Serq.end_arrivals (fun _ h => h.1) ordered",
+                     "_root_.Serq.end_arrivals (fun _ h => h.1)",
                      at_most(v("sessions").times(f.arrivals.amount), v("now")), end)
             )  # fmt: skip
         case "batch":
@@ -327,13 +327,13 @@ def token_rate(f: Fragment, costs: Costs, claimed: Fraction | None) -> Fact | No
         execute = f"(execute := fun batch => {f.execute.text}) (fun _ => rfl)"
         return Fact(
             f"token_rate_{p}_{q}", "token rate", f"i.served * {p} * ticks ≤ {q} * i.now",
-            f"_root_.Serq.token_rate_in_ticks (P := {p}) (Q := {q}) {execute}\n    proper lengths ordered "
+            f"_root_.Serq.token_rate_in_ticks (P := {p}) (Q := {q}) {execute}\n    proper lengths "
             f"{about_batches(f, goal, way)}",
             at_most(v("served").times(p), v("now").times(q)),
         )  # fmt: skip
     return Fact(
         f"token_rate_{p}_{q}", "token rate", f"i.served * {p} ≤ {q} * i.now",
-        f"_root_.Serq.token_rate (P := {p}) (Q := {q}) proper lengths ordered "
+        f"_root_.Serq.token_rate (P := {p}) (Q := {q}) proper lengths "
         f"{about_batches(f, goal, way)}",
         at_most(v("served").times(p), v("now").times(q)),
     )  # fmt: skip

@@ -170,8 +170,9 @@ class Stepper:
                 s, runs=f.rest, waiting=f.waiting, ticket=f.ticket, joined=f.joined,
                 registers=f.registers,
             )  # fmt: skip
-        s = evolve(s, now=w.time(s.arrived), arrived=s.arrived + 1)
-        return self._come(s, [w.phases(s.arrived - 1)])
+        now, known = w.time(s.arrived), s.arrived
+        s = evolve(s, now=now, arrived=_up_to(w, now, known))
+        return self._come(s, _between(w, known, s.arrived))
 
     def _come(self, s: State, sessions: Sequence[Phases]) -> State:
         if self.slots is None:

@@ -69,7 +69,6 @@ class Theorems:
             f"theorem proper{ticks} : {program}.Proper :=\n"
             f"  ⟨show 1 ≤ {f.budget} by decide, fun m (h : {budget_most} = some m) => by cases h <;> decide⟩",
             f"theorem lengths : Lengths {some_most} {workload} := by\n{self._lengths_proof(stated, most)}",
-            f"theorem ordered : Ordered {workload} :=\n  fun _ h => {_ordered(f)}",
         ]
         if (serves := about.serves_proof(f)) is not None:
             lines.append(f"theorem serves{ticks} : {program}.schedule.Serves fun _ _ => False :=\n  {serves}")
@@ -138,7 +137,7 @@ class Theorems:
         if name not in self.written:
             self.written.add(name)
             prefix = lean_name(room)
-            proof = re.sub(r"\b(lengths|ordered|same)\b", rf"{prefix}.\1", fact.proof)
+            proof = re.sub(r"\b(lengths|same)\b", rf"{prefix}.\1", fact.proof)
             ours = rf"({prefix}.\1{self.ticks})" if self.ticks else rf"{prefix}.\1"
             proof = re.sub(r"\b(proper|serves)\b", ours, proof)
             variable = "e" if fact.quantifier == "AtEnd" else "i"
@@ -297,15 +296,6 @@ def _given_formulas(f: Fragment, stated: Stated) -> list[Formula] | None:
     except NotLinear:
         return None
     return [formula, *translator.side]
-
-
-def _ordered(f: Fragment) -> str:
-    match f.arrivals.kind:
-        case "renewal":
-            return "h.1.ordered (by decide)"
-        case "batch":
-            return ".inr h.1.2"
-    return ".inl h.1.2" if f.arrivals.from_0 else ".inl h.1"
 
 
 def _times(f: Fragment, witness: Witness) -> str:

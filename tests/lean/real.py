@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from serq.lean.chain import POISSON_MODULES
+from serq.lean.chain import BATCH_MODULES
 from serq.lean.module import Text, module_stem, phases_text
 from serq.lean.prove import Emitted
 from serq.lean.steps import Iteration
@@ -41,7 +41,7 @@ class Lean:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        for name in POISSON_MODULES:
+        for name in BATCH_MODULES:
             to = folder / "Serq" / f"{name}.lean"
             to.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / "lean_export" / "Serq" / f"{name}.lean", to)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
 import serq
 from serq.lean.chain import law_of, read_chain
+from serq.lean.steps import Sessions, Stepper
 from serq.machine.loop import Machine
 from serq.machine.settings import Settings
 from tests.lean.programs import ROOT
@@ -129,10 +131,17 @@ INSTANCES = {
     "full": (sarathi("full", 1), "refuted"),
     "above": (small("1 + ~bernoulli(0.25)", stem="above"), "refuted"),
     "leaves_out": (small("1", schedule=DECODES_ALONE, stem="leaves_out"), "refuted"),
+    "steps": (small("~bernoulli(0.5)", execute="5 * ceil(batch.tokens / 8)", stem="steps"), "proved"),
+    "squares": (
+        small("~bernoulli(0.5)", execute="4 + min(1, batch.tokens * batch.tokens)", stem="squares"), "proved",
+    ),
     "poisson": (small(arrive="poisson(0.125)", stem="poisson"), "proved"),
     "poisson_full": (small(arrive="poisson(0.2)", cap=9, stem="poisson_full"), "refuted"),
     "poisson_above": (
         small(arrive="poisson(0.3)", schedule=DECODES_ALONE, stem="poisson_above"), "refuted",
+    ),
+    "halves": (
+        small(arrive="poisson(0.125)", execute="2.5 * ceil(batch.tokens / 8)", stem="halves"), "proved",
     ),
 }  # fmt: skip
 
@@ -142,17 +151,21 @@ def instance(name: str) -> list[str]:
     emitted = serq.claims_in_lean(INSTANCES[name][0], prove=True)
     assert emitted.verdicts[0].status == INSTANCES[name][1]
     assert emitted.proofs is not None and "sorry" not in emitted.alone
+    assert ("theorem machine_follows" in emitted.proofs) == ("theorem serves" in emitted.proofs)
     return [text[text.index("namespace Serq.") :] for text in (emitted.statements, emitted.proofs)]
 
 
 def module(parts: list[str]) -> str:
-    head = ["module", "public import Serq.Chain.Poisson", "@[expose] public noncomputable section"]
+    head = ["module", "public import Serq.Chain.Idle", "@[expose] public noncomputable section"]
     return "\n\n".join([*head, *parts]) + "\n"
 
 
 @pytest.mark.slow
 def test_lean_accepts_the_verdicts(lean: Lean) -> None:
-    """Programs below capacity, exactly at it and above, in slots and under Poisson arrivals."""
+    """Programs below capacity, exactly at it and above, in slots and under Poisson arrivals.
+
+    With each that serves everyone that the machine goes through the states of its chain.
+    """
     lean.accepts({"Chains": module([part for name in INSTANCES for part in instance(name)])})
 
 
@@ -164,8 +177,8 @@ def test_lean_accepts_the_verdicts(lean: Lean) -> None:
         ("full", "¬ Claims.full.stable", "Claims.full.stable"),
         ("poisson", ": Claims.poisson.stable", ": ¬ Claims.poisson.stable"),
         ("poisson_full", "¬ Claims.poisson_full.stable", "Claims.poisson_full.stable"),
-        ("poisson", ".decode 2] 5 8", ".decode 2] 6 8"),
-        ("poisson_full", ".decode 2] 1 1", ".decode 2] 99 100"),
+        ("poisson", ".decode 2] 5 8\n", ".decode 2] 6 8\n"),
+        ("poisson_full", ".decode 2] 1 1\n", ".decode 2] 99 100\n"),
     ],
 )
 def test_lean_rejects_the_other_verdict(lean: Lean, name: str, before: str, after: str) -> None:
@@ -177,11 +190,48 @@ def test_lean_rejects_the_other_verdict(lean: Lean, name: str, before: str, afte
 
 
 @pytest.mark.slow
+def test_lean_rejects_a_machine_that_sees_the_numbers_of_runs(lean: Lean) -> None:
+    """The chain of a schedule that looks at `joined` may still be stable, but is not that of the machine."""
+    statements, proofs = instance("bernoulli")
+    assert "advance everyone standing .done" in statements
+    seen = statements.replace("standing", "(fun _ r => [(r.joined : Int)])")
+    chain = proofs.split("theorem regular", 1)[0]
+    lean.accepts({"Numbered": module([seen, f"{chain}end Serq.Proofs.bernoulli"])})
+    code, said = lean.verdicts({"Followed": module([seen, proofs])})
+    assert code == 1, said
+    assert "renumber" in said
+
+
+SCHEDULES = ("advance running decode first;", "advance running;", "advance running by (remaining);")
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+def test_the_model_goes_through_the_slots_of_a_run(schedule: str) -> None:
+    """With all sessions of an instant after a wait, and jumps over slots in which nobody comes."""
+    program = small("2 * ~bernoulli(0.1)", schedule=schedule)
+    machine = Machine(program, Settings(horizon=5.0 * 300 - 1))
+    found: list[tuple[float, ...]] = []
+    times: list[int] = []
+    machine.on_session.append(lambda _: times.append(round(machine.now)))
+    machine.on_iteration.append(
+        lambda i: found.append((i.start, i.tokens, i.prefilled, i.decoders, i.residents))
+    )
+    machine.run()
+    fragment = read_chain(program).fragment
+    constant = fragment.path.constant
+    assert constant is not None
+    w = Sessions(len(times), times.__getitem__, lambda _: constant)
+    steps = [i for _, i in Stepper(fragment).states(w) if i is not None]
+    rows = [(i.now, i.tokens, i.prefilled, i.decoders, i.residents) for i in steps]
+    assert rows[: len(found)] == found
+    assert any(later[0] > row[0] + 5 for row, later in pairwise(found))
+
+
+@pytest.mark.slow
 def test_the_chain_goes_through_the_slots_of_a_run(lean: Lean) -> None:
     """As many runs at the starts of the slots as in the machine; who comes then is before who goes on."""
-    schedules = ("advance running decode first;", "advance running;", "advance running by (remaining);")
     parts = []
-    for k, schedule in enumerate(schedules):
+    for k, schedule in enumerate(SCHEDULES):
         program = small("~binomial(2, 0.4)", cap=4, schedule=schedule)
         sessions, residents = followed(program, slots=60)
         text = serq.claims_in_lean(program).statements.split("namespace Serq.Claims.small", 1)[1]
@@ -214,7 +264,7 @@ def test_a_package_has_what_its_chains_need(tmp_path: Path) -> None:
 
     assert run_command(["emit-lean", str(SARATHI), "--prove", "-o", str(tmp_path / "lean")]) == 0
     written = {p.relative_to(tmp_path / "lean").as_posix() for p in (tmp_path / "lean").rglob("*.lean")}
-    assert {"Serq/Random.lean", "Serq/Chain/Load.lean", "Serq/Proofs/sarathi_slotted.lean"} <= written
+    assert {"Serq/Random.lean", "Serq/Chain/Projection.lean", "Serq/Proofs/sarathi_slotted.lean"} <= written
 
 
 def test_a_chain_is_read_from_the_example() -> None:

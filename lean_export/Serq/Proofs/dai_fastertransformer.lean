@@ -38,9 +38,6 @@ theorem lengths : Lengths (some 1280) Claims.dai_fastertransformer.workload := b
   rw [hw k]
   exact ⟨by decide, fun m (h : some 1280 = some m) => by cases h <;> decide⟩
 
-theorem ordered : Ordered Claims.dai_fastertransformer.workload :=
-  fun _ h => h.1.ordered (by decide)
-
 theorem same : ∀ w, Claims.dai_fastertransformer.workload w → ∀ k, work (w.phases k) = 1280 := by
   rintro w ⟨_, hw⟩ k
   rw [hw k]; decide
@@ -50,7 +47,7 @@ end Facts
 theorem Facts.token_rate_4675_128 :
     EveryIteration Claims.dai_fastertransformer.program Claims.dai_fastertransformer.workload fun i
       => i.served * 4675 ≤ 128 * i.now :=
-  _root_.Serq.token_rate (P := 4675) (Q := 128) Facts.proper Facts.lengths Facts.ordered (fun batch h => by
+  _root_.Serq.token_rate (P := 4675) (Q := 128) Facts.proper Facts.lengths (fun batch h => by
     have h1 : batch.tokens ≤ 128 := h.budget
     have ⟨h2, _, h3, h4, h5, h6, h7, h8, _⟩ := h
     show batch.tokens * 4675 ≤ 128 * (1128 + 3547 * ceilDiv batch.tokens 128)

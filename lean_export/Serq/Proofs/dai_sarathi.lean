@@ -22,9 +22,6 @@ theorem lengths : Lengths (some 1280) Claims.dai_sarathi.workload := by
   rw [hw k]
   exact ⟨by decide, fun m (h : some 1280 = some m) => by cases h <;> decide⟩
 
-theorem ordered : Ordered Claims.dai_sarathi.workload :=
-  fun _ h => h.1.ordered (by decide)
-
 theorem serves : Claims.dai_sarathi.program.schedule.Serves fun _ _ => False :=
   .advance (.done (by intro v r; cases hd : r.decoding <;> simp [everyone, hd] <;> omega))
 
@@ -57,7 +54,7 @@ protected theorem work_conserving : Claims.dai_sarathi.work_conserving := by
 theorem Facts.token_rate_4675_128 :
     EveryIteration Claims.dai_sarathi.program Claims.dai_sarathi.workload fun i => i.served * 4675 ≤
       128 * i.now :=
-  _root_.Serq.token_rate (P := 4675) (Q := 128) Facts.proper Facts.lengths Facts.ordered (fun batch h => by
+  _root_.Serq.token_rate (P := 4675) (Q := 128) Facts.proper Facts.lengths (fun batch h => by
     have h1 : batch.tokens ≤ 128 := h.budget
     have ⟨h2, _, h3, h4, h5, h6, h7, h8, _⟩ := h
     show batch.tokens * 4675 ≤ 128 * (1128 + 3547 * ceilDiv batch.tokens 128)
