@@ -35,8 +35,9 @@ noncomputable def even : Program := { Claims.dai_sarathi.program with execute :=
 /-- The machine is the chain. -/
 example : Follows even [.prefill 290, .decode 990] 4675
     (slotted even [.prefill 290, .decode 990] [(19, 0), (1, 1)]) :=
-  (Schedule.Serves.regular (p := even) Proofs.dai_sarathi.Facts.serves ⟨by decide, nofun⟩ rfl rfl
-    (fun _ => rfl) ⟨by decide, fun m h => by cases h; decide⟩ (by decide) (fun _ _ => rfl)).follows _
+  Regular.follows (Schedule.Serves.regular (p := even) Proofs.dai_sarathi.Facts.serves
+    ⟨by decide, nofun⟩ rfl rfl (fun _ => rfl) ⟨by decide, fun m h => by cases h; decide⟩ (by decide)
+    (fun _ _ => rfl)) _
 
 /-- It goes from the first slot, with a batch, to the fifth, in which somebody comes. -/
 example :

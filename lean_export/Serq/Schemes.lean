@@ -426,12 +426,11 @@ structure Possible (p : Program) (b : Batch) : Prop where
   waiting : 0 ≤ b.waiting
   slots : ∀ c : Nat, p.slots = some c → b.running ≤ c
 
-/-- What is true of the numbers from 0 to `most`, one by one. -/
-theorem one_by_one {P : Int → Prop} (most : Nat) (h : ∀ n : Fin (most + 1), P (n.val : Int))
-    (t : Int)
-    (h1 : 1 ≤ t) (h2 : t ≤ most) : P t := by
-  have := h ⟨t.toNat, by omega⟩
-  rwa [show ((t.toNat : Nat) : Int) = t from Int.toNat_of_nonneg (by omega)] at this
+/-- What is true of the numbers from 1 to `most`, one by one. -/
+theorem one_by_one {P : Int → Prop} (most : Nat) (h : ∀ n : Fin most, P ((n.val + 1 : Nat) : Int))
+    (t : Int) (h1 : 1 ≤ t) (h2 : t ≤ most) : P t := by
+  have := h ⟨t.toNat - 1, by omega⟩
+  rwa [show ((t.toNat - 1 + 1 : Nat) : Int) = t by omega] at this
 
 /-- Whatever holds for every possible batch holds for this one. -/
 theorem duration_of (hp : p.Proper) {s : State} {f : Forming} (hf : f.Sound p most s)

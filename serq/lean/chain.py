@@ -22,12 +22,11 @@ from serq.diagnostics import Diagnostic, ProgramError, Sink
 from serq.ir.expr import Binary, Draw, Expr, Func, Num
 from serq.ir.program import Program
 from serq.ir.workload import NoArrivals, Poisson, Slotted
-from serq.lean.bounds import batch_ranges, range_of
-from serq.lean.facts import MOST_TOKENS, about_batches, costs_of, serves_proof
+from serq.lean.facts import serves_proof
 from serq.lean.fragment import Fragment, read_fragment
-from serq.lean.linear import equal, follows, number
 from serq.lean.module import MODULES, Text, module_stem, phases_text
 from serq.lean.names import doc_comment, fill_term, lean_name
+from serq.lean.projection import duration, in_batches, in_slots
 from serq.lean.prove import Beside, Emitted, Stability, Verdict
 
 LOAD_MODULES = (*MODULES, "Random", "Chain/Load")
@@ -148,19 +147,11 @@ def _check(f: Fragment, arrival: Slotted, found: Sink) -> None:
             "SQ0803", arrival.at, what="the work of a session under `slotted`",
             wanted="at least one run, of lengths that are the same for every session",
         )  # fmt: skip
-    if _duration(f) != Fraction(arrival.slot):
+    if duration(f) != Fraction(arrival.slot):
         found.say(
             "SQ0801", engine.execute.at or engine.at, what="a batch that takes other than a slot",
             cure=f"let every batch take {arrival.slot:.17g}, as a slot does",
         )  # fmt: skip
-
-
-def _duration(f: Fragment) -> Fraction | None:
-    """How long a batch takes, if that is the same for all."""
-    names = [r.name for r in f.engine.registers]
-    ends = {end for ranges in batch_ranges(f.budget, names) for end in range_of(f.engine.execute, ranges)}
-    (length,) = ends if len(ends) == 1 else (None,)
-    return length if isinstance(length, Fraction) else None
 
 
 def law_of(e: Expr) -> Law | None:
@@ -273,46 +264,6 @@ def _conditions(chain_program: str, f: Fragment, ticks: str = "") -> list[str]:
     ]
 
 
-def _lasts(f: Fragment) -> tuple[int, str] | None:
-    """Ticks of every batch, and a proof of it; None where there is none."""
-    duration, costs = _duration(f), costs_of(f)
-    if duration is None or (duration * f.ticks).denominator > 1:
-        return None
-    ticks = int(duration * f.ticks)
-    goal = f"{f.execute.text} = {ticks}"
-    if "batch." not in goal:
-        return ticks, "(fun _ _ => rfl)"
-    if costs.duration is not None and follows(equal(costs.duration, number(ticks)), costs.possible):
-        return ticks, about_batches(f, goal, "omega")
-    if costs.by_tokens and f.budget <= MOST_TOKENS:
-        return ticks, about_batches(f, goal, "decide")
-    return None
-
-
-def _regular(chain_program: str, f: Fragment, any_times: bool) -> tuple[str, str] | None:
-    """How long a batch takes, and the theorem that all do; None where that is not known.
-
-    any_times: the unit of the clock is divided into any number of ticks.
-    """
-    found = _lasts(f)
-    if found is None or serves_proof(f) is None:
-        return None
-    slot, proof = str(found[0]), found[1]
-    binders, ticks, positive = "", "", "(by decide)"
-    if any_times:
-        slot, binders, ticks = f"({slot} * ticks)", " (ticks : Nat) (h : 1 ≤ ticks)", " ticks"
-        positive = "(Nat.mul_pos (by decide) h)"
-        proof = f"(lasts_in_ticks (execute := fun batch => {f.execute.text}) (fun _ => rfl)\n    {proof})"
-    serves, proper = (f"({name}{ticks})" if ticks else name for name in ("serves", "proper"))
-    head = fill_term(
-        f"theorem regular{binders} :", f"Regular {chain_program} {phases_text(f.path)} {slot} :=", 4
-    )
-    return slot, (
-        f"{head}\n  Schedule.Serves.regular {serves} {proper} rfl rfl (fun _ => rfl) lengths\n"
-        f"    {positive} {proof}"
-    )
-
-
 def _by_load(question: Stability, f: Fragment, work: int, load: Fraction, prove: bool) -> Verdict:
     """What the load decides: at the budget and above it for any schedule, below it for one that serves."""
     if not prove:
@@ -347,37 +298,10 @@ def _decide(chain: Chain, text: Text, question: Stability, prove: bool) -> tuple
         f"namespace Serq.Proofs.{lean_name(text.stem)}",
         *_conditions(f"{name}.program", f),
         doc_comment(f"Stable or not by the load: {verdict.why}.") + f"\n{proof}",
-        *_machine_in_slots(name, f, below),
+        *in_slots(name, f, below),
         f"end Serq.Proofs.{lean_name(text.stem)}",
     ]
     return verdict, proofs
-
-
-def _machine_in_slots(name: str, f: Fragment, below: bool) -> list[str]:
-    """Theorems: the machine goes through the states of the chain, and is stable if that is."""
-    regular = _regular(f"{name}.program", f, any_times=False)
-    if regular is None:
-        return []
-    slot, theorem = regular
-    machine = f"{name}.program {phases_text(f.path)} {slot}"
-    return [
-        theorem,
-        doc_comment("The machine goes through the states of the chain, slot by slot.")
-        + "\n"
-        + fill_term("theorem machine_follows :", f"Follows {machine} {name}.chain :=", 4)
-        + "\n  regular.follows _",
-        doc_comment("So it is stable or not, as the chain.")
-        + "\n"
-        + fill_term(
-            "theorem machine_empties :", f"{'' if below else '¬ '}Empties {machine} {name}.arrivals :=", 4
-        )
-        + "\n  "
-        + (
-            "machine_follows.empties_iff.mpr (stable [] .refl)"
-            if below
-            else "mt machine_follows.empties_iff.mp empty"
-        ),
-    ]
 
 
 # ---------------------------------------------------------------- Poisson arrivals
@@ -386,7 +310,7 @@ def _machine_in_slots(name: str, f: Fragment, below: bool) -> list[str]:
 def _poisson(program: Program, f: Fragment, text: Text, prove: bool) -> Beside | None:
     """The chain of a program under Poisson arrivals, if its batches make one."""
     arrival = program.workload.arrival if program.workload is not None else None
-    lasts = _duration(f)
+    lasts = duration(f)
     if not isinstance(arrival, Poisson) or lasts is None or not f.path.constant:
         return None
     mean = _fraction(arrival.rate * float(lasts))
@@ -416,6 +340,7 @@ def _poisson(program: Program, f: Fragment, text: Text, prove: bool) -> Beside |
             else f"fun h =>\n  poisson_above (Chain.proper 1) rfl Chain.lengths (by decide)\n"
             f"    (show {f.budget} * {b} ≤ {work} * {a} by decide) (h 1 (by decide))"
         )
+        machine = in_batches(f"(Claims.{stem}.{engine} ticks)", f)
         returns = (
             doc_comment("From any runs, the machine comes back to one session alone.")
             + f"\ntheorem Chain.machine_returns (ticks : Nat) (h : 1 ≤ ticks) :\n"
@@ -425,27 +350,12 @@ def _poisson(program: Program, f: Fragment, text: Text, prove: bool) -> Beside |
         proofs = [
             f"namespace Serq.Proofs.{stem}.Chain",
             *_conditions(f"(Claims.{stem}.{engine} ticks)", f, " (ticks : Nat)"),
-            *_machine_in_batches(f"(Claims.{stem}.{engine} ticks)", f),
+            *machine,
             f"end Serq.Proofs.{stem}.Chain",
             f"namespace Serq.Proofs.{stem}",
             doc_comment(f"Stable or not by the load: {verdict.why}.")
             + f"\ntheorem {name} : {'' if below else '¬ '}Claims.{stem}.{name} := {proof}",
-            *([returns] if below else []),
+            *([returns] if below and machine else []),
             f"end Serq.Proofs.{stem}",
         ]
     return Beside(definitions, proofs, verdict, (POISSON_MODULES, BATCH_MODULES))
-
-
-def _machine_in_batches(program: str, f: Fragment) -> list[str]:
-    """Theorems: the machine goes through the states of its chain, from one batch to the next."""
-    regular = _regular(program, f, any_times=True)
-    if regular is None:
-        return []
-    slot, theorem = regular
-    return [
-        theorem,
-        doc_comment("The machine goes through the states of a chain, from one batch to the next.")
-        + f"\ntheorem machine_follows (ticks : Nat) (h : 1 ≤ ticks) :\n"
-        f"    FollowsBatches {program} {phases_text(f.path)} {slot} :=\n"
-        f"  (regular ticks h).follows_batches nofun",
-    ]
