@@ -13,8 +13,8 @@ from serq.lean.chain import law_of, read_chain
 from serq.lean.steps import Sessions, Stepper
 from serq.machine.loop import Machine
 from serq.machine.settings import Settings
-from tests.lean.programs import ROOT
-from tests.lean.real import Lean
+from tests.lean.programs import PACKAGE, ROOT
+from tests.lean.real import Lean, check
 
 SARATHI = ROOT / "examples" / "papers" / "dai_random" / "sarathi_slotted.sq"
 
@@ -200,6 +200,12 @@ def test_lean_rejects_a_machine_that_sees_the_numbers_of_runs(lean: Lean) -> Non
     code, said = lean.verdicts({"Followed": module([seen, proofs])})
     assert code == 1, said
     assert "renumber" in said
+
+
+@pytest.mark.slow
+def test_the_instances_and_controls_of_the_package_hold() -> None:
+    code, said = check(PACKAGE.parent, [PACKAGE / "RandomChecks.lean"])
+    assert code == 0, said
 
 
 SCHEDULES = ("advance running decode first;", "advance running;", "advance running by (remaining);")
