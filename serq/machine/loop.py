@@ -99,6 +99,7 @@ class Machine:
         self.sources: dict[str, str] = {}
         self.givens: list[Given] = []
         self.on_session: list[Callable[[Session], None]] = []
+        self.on_instant: list[Callable[[], None]] = []
         self.on_iteration: list[Callable[[Iteration], None]] = []
         self.forming: EngineMember | None = None
         self._samples: dict[str, Recorded] = {}
@@ -348,6 +349,8 @@ class Machine:
                 engine.try_iteration()
         for read, series in self._gauges:
             series.show(self.now, read())
+        for look in self.on_instant:
+            look()
 
     def make_ready(self, session: Session) -> None:
         self._ready.append(session)

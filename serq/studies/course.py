@@ -1,4 +1,8 @@
-"""One run of a program up to N arrivals: how its backlog goes, which is what stability is told from."""
+"""One run of a program up to N arrivals: how its backlog grows, and goes when no more come.
+
+That is what stability is told from. A backlog that nobody can serve takes twice as long to go when it is
+twice as large; one that is there because sessions stay long does not.
+"""
 
 from __future__ import annotations
 
@@ -19,13 +23,15 @@ from serq.machine.fused import run_loop
 from serq.machine.fused.fragment import find_fused
 from serq.machine.loop import Machine
 from serq.machine.pools import PoolMember
-from serq.machine.records import Outcome
 from serq.machine.sessions import Session
 from serq.machine.settings import PROGRESS_EVERY, Settings
 from serq.machine.stages.base import StageMember
 
 CAME, BROUGHT = "when it came", "tokens it brought"
 """Observations that are added to a program; no program has names like these."""
+
+MOST_DRAIN = 30
+"""The rest is waited for while a run takes so many times the events that it took up to the last arrival."""
 
 FAR = 2.0**53 - 1
 """The horizon of a run that ends by itself; whole times up to here are exact."""
@@ -47,22 +53,28 @@ class Mark:
 
 @frozen
 class Line:
-    """Jobs at a stage, or holds at a pool, at the three marks of a run: present there, and served so far."""
+    """Jobs at a stage, or holds at a pool, at the three marks of a run: present there, and served so far.
+
+    drain: time after the last arrival until half of those present then have gone; infinite if they do not.
+    """
 
     name: str
     present: tuple[int, int, int]
     served: tuple[int, int, int]
+    drain: float
 
 
 @frozen
 class Course:
     """One run up to N arrivals. marks: after a half, three quarters and all of them.
 
-    lines: wherever not all sessions, or not only they, may have to wait. empties: when sessions came to an
-    empty system. events: handled. work: tokens for each session that went; None when nobody did.
+    drain: time after the last arrival until half of the backlog has gone; infinite if it does not. lines:
+    wherever not all sessions, or not only they, may have to wait. empties: when sessions came to an empty
+    system. events: handled. work: tokens for each session that went; None when nobody did.
     """
 
     marks: tuple[Mark, Mark, Mark]
+    drain: float
     lines: tuple[Line, ...]
     empties: tuple[float, ...]
     events: int
@@ -132,41 +144,57 @@ def _marks_at(arrivals: int) -> tuple[int, int, int]:
 
 
 class _Enough(Exception):
-    """The last arrival that is looked at has come."""
+    """Enough has been seen."""
 
 
 class _Watch:
-    """Takes note of the backlog, and stops the run after so many arrivals."""
+    """Takes note of the backlog up to so many arrivals, and then of how fast it goes."""
 
-    def __init__(self, arrivals: int) -> None:
+    def __init__(self, machine: Machine, arrivals: int) -> None:
+        self.machine = machine
         self.at = _marks_at(arrivals)
+        self.places = list(waiting_places(machine))
         self.marks: list[Mark] = []
-        self.lines: list[list[tuple[int, int]]] = []
+        self.counts: list[list[tuple[int, int]]] = []
         self.served: list[float] = []
         self.empties: list[float] = []
+        self.there: deque[Session] = deque()
+        self.last_events = math.inf
+        # How many there may still be when half have gone; the backlog first, then each place.
+        self.halves: list[int] = []
+        self.drains = [math.inf] * (1 + len(self.places))
+        machine.on_session.append(self.look_at_arrival)
 
-    def watch(self, machine: Machine) -> None:
-        places = list(waiting_places(machine))
-        there: deque[Session] = deque()
+    def look_at_arrival(self, session: Session) -> None:
+        machine, there = self.machine, self.there
+        there.append(session)
+        while there[0].ended:
+            there.popleft()
+        if machine.live == 1:
+            self.empties.append(machine.now)
+        if machine.arrived in self.at:
+            oldest = machine.arrived - there[0].serial
+            self.served.append(sum(engine.served for engine in machine.engines))
+            self.marks.append(Mark(machine.now, machine.live, machine.ended, oldest))
+            self.counts.append([count_at(place) for place in self.places])
+            if machine.arrived == self.at[-1]:
+                self.halves = [machine.live // 2, *(present // 2 for present, _ in self.counts[-1])]
+                self.last_events = machine.events
+                machine.on_instant.append(self.look_at_rest)
 
-        def look(session: Session) -> None:
-            there.append(session)
-            while there[0].ended:
-                there.popleft()
-            if machine.live == 1:
-                self.empties.append(machine.now)
-            if machine.arrived in self.at:
-                oldest = machine.arrived - there[0].serial
-                self.served.append(sum(engine.served for engine in machine.engines))
-                self.marks.append(Mark(machine.now, machine.live, machine.ended, oldest))
-                self.lines.append([count_at(place) for place in places])
-                if machine.arrived == self.at[-1]:
-                    raise _Enough
-
-        machine.on_session.append(look)
-
-    def finish(self, machine: Machine) -> list[Outcome]:
-        return []
+    def look_at_rest(self) -> None:
+        """Whether half of the backlog, or of a line, has gone."""
+        machine = self.machine
+        going = False
+        for k, half in enumerate(self.halves):
+            if self.drains[k] == math.inf:
+                present = machine.live if k == 0 else count_at(self.places[k - 1])[0]
+                if present <= half:
+                    self.drains[k] = machine.now - self.marks[-1].time
+                else:
+                    going = True
+        if not going or machine.events > MOST_DRAIN * self.last_events:
+            raise _Enough
 
 
 def waiting_places(machine: Machine) -> Iterator[StageMember | PoolMember]:
@@ -185,23 +213,31 @@ def count_at(place: StageMember | PoolMember) -> tuple[int, int]:
 
 
 def watch_course(program: Program, seed: int, arrivals: int, bound: Bound = UNBOUNDED) -> Course:
-    """Run a program up to so many arrivals, looking on as sessions come. Raises Spent."""
-    machine = Machine(program, Settings(horizon=math.inf, seed=seed))
-    watch = _Watch(arrivals)
-    watch.watch(machine)
+    """Run a program up to so many arrivals, looking on as sessions come and go. Raises Spent."""
+    machine = Machine(program, Settings(horizon=math.inf, seed=seed, arrivals=arrivals))
+    watch = _Watch(machine, arrivals)
     try:
         machine.run(lambda *_: bound.check(machine.events))
     except _Enough:
-        half, later, end = watch.marks
-        gone = end.gone - half.gone
-        work = (watch.served[-1] - watch.served[0]) / gone if gone else None
-        lines = []
-        for place, counts in zip(waiting_places(machine), zip(*watch.lines, strict=True), strict=True):
-            (a, x), (b, y), (c, z) = counts
-            name = place.name if place.index is None else f"{place.name}[{place.index}]"
-            lines.append(Line(name, (a, b, c), (x, y, z)))
-        return Course((half, later, end), tuple(lines), tuple(watch.empties), machine.events, work)
-    raise ProgramError([diagnose("SQ0938", kind="a stream that ends")])
+        pass
+    except ProgramError as error:
+        if error.diagnostics[0].code != "SQ0610":  # Who waits in vain never goes.
+            raise
+    if len(watch.marks) < len(watch.at):
+        raise ProgramError([diagnose("SQ0938", kind="a stream that ends")])
+    half, later, end = watch.marks
+    gone = end.gone - half.gone
+    work = (watch.served[-1] - watch.served[0]) / gone if gone else None
+    lines = []
+    for place, counts, drain in zip(
+        watch.places, zip(*watch.counts, strict=True), watch.drains[1:], strict=True
+    ):
+        (a, x), (b, y), (c, z) = counts
+        name = place.name if place.index is None else f"{place.name}[{place.index}]"
+        lines.append(Line(name, (a, b, c), (x, y, z), drain))
+    return Course(
+        (half, later, end), watch.drains[0], tuple(lines), tuple(watch.empties), machine.events, work
+    )
 
 
 # ---------------------------------------------------------------- simple programs: from what they record
@@ -275,9 +311,17 @@ def read_course(program: Program, seed: int, arrivals: int, bound: Bound = UNBOU
         name, at = machine.engines[0].name, [int(busy[:n].sum()) for n in _marks_at(arrivals)]
         there = [int((busy[:n] & (went[:n] > came[n - 1])).sum()) for n in _marks_at(arrivals)]
         served = [n - left for n, left in zip(at, there, strict=True)]
-        lines.append(Line(name, (there[0], there[1], there[2]), (served[0], served[1], served[2])))
+        drain = _drain(came, went[busy])
+        lines.append(Line(name, (there[0], there[1], there[2]), (served[0], served[1], served[2]), drain))
     empties = tuple(came[backlog == 1].tolist())
-    return Course(marks, tuple(lines), empties, machine.events, math.fsum(work) / arrivals)
+    drain = _drain(came, went)
+    return Course(marks, drain, tuple(lines), empties, machine.events, math.fsum(work) / arrivals)
+
+
+def _drain(came: np.ndarray, went: np.ndarray) -> float:
+    """Time after the last arrival until half of those present then have gone."""
+    later = np.sort(went[went > came[-1]])
+    return float(later[(len(later) + 1) // 2 - 1] - came[-1]) if len(later) else 0.0
 
 
 def _count(came: np.ndarray, went: np.ndarray) -> tuple[tuple[Mark, Mark, Mark], np.ndarray]:

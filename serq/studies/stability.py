@@ -14,6 +14,9 @@ serve. A run is finite, so both are told from growth:
   asked of every place where jobs wait, as a part of the jobs that came there; and of the age of the oldest
   session present, in arrivals: whoever is never served, or waits in a line of his own that grows, makes
   it grow in proportion to N, however seldom his like may come.
+- Sessions that stay long fill a system up long before the first of them goes, and then it grows no more.
+  So growth counts only when what is there also takes longer to go, once nobody comes any more: a
+  backlog of the unserved drains in a time in proportion to its size, sessions in service do not.
 - If that does not decide, N is doubled. A system at its edge grows like the square root of N, so that
   growth in proportion to N shows in the end. The intervals of all looks hold together with the
   confidence asked for (Bonferroni).
@@ -49,17 +52,17 @@ FIRST_LOOK = 200
 MOST_LOOKS = 9
 """So the longest runs have 51200 arrivals."""
 
-FEWEST_GONE = 30
-"""Sessions that must have gone, all runs together, in each of the last two quarters before growth counts."""
-
 FEWEST_CAME = 30
 """Jobs that must have come to a place in the second half, all runs together, before its growth counts."""
 
 UNUSED_AFTER = 6_400
 """Arrivals of each run after which a place to which nobody came counts as one that is not used."""
 
-RISING = 1.25
-"""While the last quarter lets go more than so many times the third, the system is still filling up."""
+SLOWER = 0.5
+"""The part of the growth of what is there by which its time to drain has to grow, or it is filling up.
+
+What nobody serves drains in proportion to itself; what is in service, in the same time however much it is.
+"""
 
 ENOUGH_GROWTH = 0.0125
 """A part of the arrivals that nobody serves, which is no doubt too many however coarse the resolution."""
@@ -171,6 +174,11 @@ class Patience:
     most_events: int = 100_000_000
     deadline: float = math.inf
 
+    @property
+    def one_look(self) -> float:
+        """How sure one look has to be for all of them together to be as sure as asked for (Bonferroni)."""
+        return 1 - (1 - self.confidence) / MOST_LOOKS
+
 
 def deadline_in(seconds: float | None) -> float:
     """The deadline so many seconds from now; without a number there is none."""
@@ -196,6 +204,7 @@ def judge_stability(
     work = FollowSeeds.of(program, patience.deadline)
     rate = arrival_rate(program)
     looks: list[Look] = []
+    before: list[Course] = []
     courses: list[Course] = []
     events, arrivals = 0, FIRST_LOOK
     verdict, reason = "undecided", ""
@@ -216,9 +225,9 @@ def judge_stability(
             if len(latest) < len(seeds):
                 reason += TOO_LATE if time.time() > patience.deadline else TOO_MANY
                 break
-            courses = latest
+            before, courses = courses, latest
             looks.append(look_at(courses, arrivals, rate, patience))
-            verdict, reason = decide(looks[-1], courses, patience)
+            verdict, reason = decide(looks[-1], courses, before, patience)
             arrivals *= 2
     except ProgramError as error:
         raise with_source(error, program) from None
@@ -253,7 +262,7 @@ def look_at(courses: Sequence[Course], arrivals: int, rate: float | None, patien
     second = arrivals - arrivals // 2
     ends = [(c.marks[0], c.marks[-1]) for c in courses]
     # Each line may be the one that seems to grow by chance.
-    one = 1 - (1 - patience.confidence) / (MOST_LOOKS * (1 + len(courses[0].lines)))
+    one = 1 - (1 - patience.one_look) / (1 + len(courses[0].lines))
     grown = [(end.backlog - half.backlog) / second for half, end in ends]
     aged = [(end.oldest - half.oldest) / second for half, end in ends]
     growth = _growth(grown, one)
@@ -286,19 +295,29 @@ def _waiting(line: Sequence[Line], confidence: float) -> Waiting:
     return Waiting(line[0].name, whole, Growth(ratio, ratio + rest.low, ratio + rest.high, rest.spread))
 
 
-def decide(look: Look, courses: Sequence[Course], patience: Patience) -> tuple[str, str]:
-    """The verdict of a look, and why.
+def decide(
+    look: Look, courses: Sequence[Course], before: Sequence[Course], patience: Patience
+) -> tuple[str, str]:
+    """The verdict of a look, and why. before: the runs of the look before it; none if it is the first.
 
-    Unstable: the backlog, or a line, is steep, and it has filled up. Stable: all of them are flat, and so
-    is the age of the oldest session.
+    Unstable: the backlog, or a line, is steep, nobody came to an empty system in the last quarter, and what
+    is there takes longer to go than before. Stable: all are flat, and so is the age of the oldest session.
     """
-    gone = [(c.marks[0].gone, c.marks[1].gone, c.marks[2].gone) for c in courses]
-    if look.growth.is_steep(patience) and _is_filled(gone):
-        return "unstable", "the backlog grows as long as sessions come"
-    for k, line in enumerate(look.lines):
-        served = [c.lines[k].served for c in courses]
-        if line.growth is not None and line.growth.is_steep(patience) and _is_filled(served):
-            return "unstable", f"the line at {line.name} grows as long as jobs come to it"
+    grown: list[tuple[Growth | None, str, str]] = [(look.growth, "the backlog grows", "sessions come")]
+    grown += [(line.growth, f"the line at {line.name} grows", "jobs come to it") for line in look.lines]
+    emptied = any(c.empties and c.empties[-1] > c.marks[1].time for c in courses)
+    doubt = ""
+    for k, (growth, what, while_) in enumerate(grown):
+        if growth is None or not growth.is_steep(patience):
+            continue
+        if emptied:
+            doubt = doubt or f"{what}, but the system has been empty since"
+        elif not _drains_slower(courses, before, k, patience.one_look):
+            doubt = doubt or f"{what}, but may still be filling up: what is there does not take longer to go"
+        else:
+            return "unstable", f"{what} as long as {while_}"
+    if doubt:
+        return "undecided", doubt
     if look.oldest.is_steep(patience):
         return "undecided", "the oldest sessions in the backlog grow older, and may never go"
     if not look.growth.is_flat(patience.resolution / 2):
@@ -314,11 +333,28 @@ def decide(look: Look, courses: Sequence[Course], patience: Patience) -> tuple[s
     return "stable", "the backlog does not grow"
 
 
-def _is_filled(gone: Sequence[tuple[int, int, int]]) -> bool:
-    """Whether as many went in the last quarter as in the one before, and enough of them to tell."""
-    third = sum(at[1] - at[0] for at in gone)
-    fourth = sum(at[2] - at[1] for at in gone)
-    return min(third, fourth) >= FEWEST_GONE and fourth <= RISING * third
+def _drains_slower(courses: Sequence[Course], before: Sequence[Course], k: int, confidence: float) -> bool:
+    """Whether the backlog (k = 0), or line k - 1, certainly takes longer to go than at the look before.
+
+    Longer by more than SLOWER of the part by which it has grown. The runs of two looks have the same seeds.
+    """
+    pairs = [(_left(was, k), _left(now, k)) for was, now in zip(before, courses, strict=False)]
+    if pairs and all(now[1] == math.inf for _, now in pairs):
+        return True
+    pairs = [pair for pair in pairs if pair[0][1] < math.inf and pair[1][1] < math.inf]
+    size, drain = sum(was[0] for was, _ in pairs), math.fsum(was[1] for was, _ in pairs)
+    if len(pairs) < 4 or not size or not drain:
+        return False
+    size, drain = size / len(pairs), drain / len(pairs)
+    slower = [(now[1] - was[1]) / drain - SLOWER * (now[0] - was[0]) / size for was, now in pairs]
+    return _growth(slower, confidence).low > 0
+
+
+def _left(course: Course, k: int) -> tuple[float, float]:
+    """How many were there at the last arrival, and how long it took until half of them had gone."""
+    if k == 0:
+        return course.marks[-1].backlog, course.drain
+    return course.lines[k - 1].present[-1], course.lines[k - 1].drain
 
 
 def check_stream(program: Program) -> None:
