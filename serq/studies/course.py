@@ -55,7 +55,7 @@ class Mark:
 class Line:
     """Jobs at a stage, or holds at a pool, at the three marks of a run: present there, and served so far.
 
-    drain: time after the last arrival until half of those present then have gone; infinite if they do not.
+    drain: time after the last arrival until half of those present then have gone, as for a `Course`.
     """
 
     name: str
@@ -68,9 +68,10 @@ class Line:
 class Course:
     """One run up to N arrivals. marks: after a half, three quarters and all of them.
 
-    drain: time after the last arrival until half of the backlog has gone; infinite if it does not. lines:
-    wherever not all sessions, or not only they, may have to wait. empties: when sessions came to an empty
-    system. events: handled. work: tokens for each session that went; None when nobody did.
+    drain: time after the last arrival until half of the backlog has gone; infinite if it does not, and no
+    number if that was not waited for. lines: wherever not all sessions, or not only they, may have to wait.
+    empties: when sessions came to an empty system. events: handled. work: tokens for each session that went;
+    None when nobody did.
     """
 
     marks: tuple[Mark, Mark, Mark]
@@ -193,7 +194,10 @@ class _Watch:
                     self.drains[k] = machine.now - self.marks[-1].time
                 else:
                     going = True
-        if not going or machine.events > MOST_DRAIN * self.last_events:
+        if not going:
+            raise _Enough
+        if machine.events > MOST_DRAIN * self.last_events:
+            self.drains = [math.nan if drain == math.inf else drain for drain in self.drains]
             raise _Enough
 
 

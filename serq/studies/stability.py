@@ -341,7 +341,7 @@ def _drains_slower(courses: Sequence[Course], before: Sequence[Course], k: int, 
     pairs = [(_left(was, k), _left(now, k)) for was, now in zip(before, courses, strict=False)]
     if pairs and all(now[1] == math.inf for _, now in pairs):
         return True
-    pairs = [pair for pair in pairs if pair[0][1] < math.inf and pair[1][1] < math.inf]
+    pairs = [(was, now) for was, now in pairs if was[1] < math.inf and now[1] < math.inf]
     size, drain = sum(was[0] for was, _ in pairs), math.fsum(was[1] for was, _ in pairs)
     if len(pairs) < 4 or not size or not drain:
         return False
