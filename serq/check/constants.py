@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 from serq.check.complaints import Complaints
@@ -50,13 +51,16 @@ def fold_constants(
                 check_input(item, imported, order < len(before), externals, complaints)
                 numbers = list_values(item.values, order, x, name.text)
                 if external.text in given:
-                    numbers = given_list(external.text, given[external.text], order, x, parse_expression)
+                    wanted_list = given_list(external.text, given[external.text], order, x, parse_expression)
+                    numbers = numbers if wanted_list is None else wanted_list
                 lists[name.text] = keep_list(x, name, order, numbers, external.text)
             case tree.Input(name=name, external=external):
                 check_input(item, imported, order < len(before), externals, complaints)
                 value = constant_value(item.default, order, x, item.at, name.text)
                 if external.text in given:
-                    value = given_value(external.text, given, order, x, parse_expression)
+                    wanted = given_value(external.text, given, order, x, parse_expression)
+                    # what reads a refused one meets the default, about which there is nothing to say
+                    value = value if wanted is None else wanted
                 keep(constants, x, name, order, value, item.at)
                 number = 0.0 if value is None else value
                 inputs[external.text] = Input(name.text, external.text, number, at=external.at)
@@ -90,8 +94,8 @@ def check_input(
 def keep_list(
     x: Expressions, name: tree.Name, order: int, numbers: tuple[float, ...] | None, external: str | None
 ) -> NumberList:
-    """Note a list; a wrong one counts as a single 1 so that what reads it stays silent."""
-    values = (1.0,) if numbers is None else numbers
+    """Note a list; what reads a wrong one, which is kept as a single NaN, stays silent."""
+    values = (math.nan,) if numbers is None else numbers
     x.names.lists.add(name.text, order, values, name.at)
     return NumberList(name.text, values, external, at=name.at)
 
@@ -104,8 +108,8 @@ def keep(
     value: float | None,
     at: Span,
 ) -> None:
-    """Note a constant; a wrong one counts as 1 so that what reads it stays silent."""
-    number = 1.0 if value is None else value
+    """Note a constant; what reads a wrong one, which is kept as NaN, stays silent."""
+    number = math.nan if value is None else value
     if name.text in constants:
         note = Note("an earlier one is here", constants[name.text].at)
         x.complaints.say("SQ0290", at, name=name.text, notes=[note])

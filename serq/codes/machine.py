@@ -105,7 +105,7 @@ CODES: dict[str, Code] = {
     ),
     "SQ0618": Code(
         title="field `{field}` is `{text}`, which is not a number",
-        help="write a plain decimal number; only the first line may be a heading",
+        help="write a plain decimal number; only the first line may be a heading, which begins with a letter",
         why="All fields of a trace are numbers.",
         example=RUN,
     ),
@@ -159,7 +159,8 @@ CODES: dict[str, Code] = {
     ),
     "SQ0627": Code(
         title="this line is `{text}`, which is not a number",
-        help="write one plain decimal number on a line; only the first line may be a heading",
+        help="write one plain decimal number on a line; only the first line may be a heading, "
+        "which begins with a letter",
         why="Every line is a sample, as likely to be drawn as any other.",
         example=RUN,
     ),

@@ -306,6 +306,17 @@ def test_samples_of_a_file_are_drawn_alike(tmp_path: Path) -> None:
     assert abs((drawn == 20).mean() - 0.5) < STANDARD_ERRORS * math.sqrt(0.25 / drawn.size)
 
 
+@pytest.mark.parametrize("heading", ["prompt", '"tokens of 1"', "_n", "# of tokens", "Länge", "infinite"])
+def test_a_heading_begins_as_a_name_does(tmp_path: Path, heading: str) -> None:
+    assert set(run_with(tmp_path, f"{heading}\n5\n", 3)) == {5}
+
+
+NO_HEADINGS = [
+    "1e400", "nan", "NaN", "inf", "-Infinity", "1_000", "1 000", "12ms", "1,5", '"1,5"', '"nan"', "+", ".",
+]  # fmt: skip
+"""First lines that are numbers with a fault."""
+
+
 @pytest.mark.parametrize(
     ("content", "says"),
     [
@@ -313,6 +324,10 @@ def test_samples_of_a_file_are_drawn_alike(tmp_path: Path) -> None:
         ("length\n", "SQ0628"),
         ("1\n2 tokens\n", "lengths.csv:2:1: error[SQ0627]: this line is `2 tokens`"),
         ("1\n\n   inf\n", "lengths.csv:3:4: error[SQ0627]"),
+        *(
+            (f"{line}\n2\n3\n", f"lengths.csv:1:1: error[SQ0627]: this line is `{line}`")
+            for line in NO_HEADINGS
+        ),
     ],
 )
 def test_a_file_that_is_no_list_of_numbers(tmp_path: Path, content: str, says: str) -> None:
