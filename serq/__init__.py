@@ -281,17 +281,26 @@ def find_edge(
     """
     from serq.studies.edge import find_edge
     from serq.studies.stability import Patience, deadline_in
+    from serq.tools.loading import refused_at
     from serq.tools.settings import check_patience, check_replication, check_settings
 
     check_settings(horizon=1.0, seed=seed)
     check_patience(seeds, confidence, resolution, most_events, seconds)
     check_replication(1, jobs)
+    tried = low
 
     def program_at(value: float) -> Program:
+        nonlocal tried
+        tried = value
         return compile(path, source=source, sets={**(sets or {}), parameter: value}, defs=defs)
 
     patience = Patience(seeds, confidence, resolution, most_events, deadline_in(seconds))
-    return find_edge(program_at, parameter, low, high, patience, seed=seed, jobs=jobs, progress=progress)
+    try:
+        for end in (low, high):  # what is refused is refused before the first run
+            program_at(end)
+        return find_edge(program_at, parameter, low, high, patience, seed=seed, jobs=jobs, progress=progress)
+    except ProgramError as error:
+        raise refused_at(error, parameter, tried) from None
 
 
 def emit_lean(program: Program | str | os.PathLike[str], *, prove: bool = False) -> str:

@@ -8,11 +8,15 @@ from collections.abc import Mapping, Sequence
 from serq.check.complaints import Complaints
 from serq.check.expand import ParseExpression
 from serq.check.expressions import Expressions
-from serq.check.lists import Given, given_list, list_values
+from serq.check.lists import Given, given_file, given_list, list_values
 from serq.diagnostics import Note
 from serq.ir.program import Constant, Input, NumberList
 from serq.source import SourceFile, Span
+from serq.spelling import closest
 from serq.syntax import tree
+
+MOST_NAMED = 12
+"""Inputs that a complaint about another name lists."""
 
 LIBRARIES = ("std/args", "std/kvt")
 
@@ -136,7 +140,7 @@ def given_value(
     """The value that an input was given from outside."""
     written = given[external]
     text = written if isinstance(written, str) else show_given(written)
-    source = SourceFile(f"--set {external}", text)
+    source = SourceFile(given_file(external), text)
     at = Span(1, 1, 1, 1 + len(text), source.name)
     x.complaints.sink.sources.setdefault(source.name, source)
     if isinstance(written, Sequence) and not isinstance(written, str):
@@ -164,14 +168,19 @@ def refuse_input(
     """Say that there is no input of this name."""
     written = given[external]
     text = written if isinstance(written, str) else show_given(written)
-    source = SourceFile(f"--set {external}", text)
+    source = SourceFile(given_file(external), text)
     complaints.sink.sources.setdefault(source.name, source)
     at = Span(1, 1, 1, 1 + len(text), source.name)
     if external in constants:
         note = Note(f"`{external}` is declared here", constants[external].at)
         complaints.say("SQ0255", at, name=external, notes=[note])
         return
-    complaints.unknown("SQ0254", external, at, externals)
+    if externals and closest(external, externals) is None:
+        shown = [f"`{name}`" for name in externals]
+        inputs = ", ".join(shown[:MOST_NAMED]) + (", …" if len(shown) > MOST_NAMED else "")
+        complaints.say("SQ0254", at, name=external, help=f"its inputs are {inputs}")
+    else:
+        complaints.unknown("SQ0254", external, at, externals)
 
 
 def show_given(given: float | Sequence[float]) -> str:

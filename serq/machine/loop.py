@@ -245,9 +245,13 @@ class Machine:
             self._samples[draw.file] = Recorded(read_samples(draw, self.program.file))
         return self._samples[draw.file]
 
+    def samples_read(self, node: Summary) -> Samples:
+        """The samples that an aggregate is taken over."""
+        return self.observes.get(node.observation) or self.client[node.observation]
+
     def summary(self, node: Summary) -> Callable[[float | None], float]:
         """An aggregate over all samples of an observation, to be read at the end with its argument."""
-        samples = self.observes.get(node.observation) or self.client[node.observation]
+        samples = self.samples_read(node)
         return lambda argument: summarize(node, samples.values, argument)
 
     # ------------------------------------------------------------ running
