@@ -21,9 +21,8 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from serq.diagnostics import Diagnostic, InternalError, ProgramError
-
 if TYPE_CHECKING:
+    from serq.diagnostics import Diagnostic, InternalError, ProgramError
     from serq.ir.program import Program
     from serq.lean.prove import Emitted
     from serq.report import Report
@@ -73,6 +72,7 @@ def compile(
     constant expressions. defs: new bodies of expression definitions, by name, each a number or a text.
     Raises ProgramError with everything that is wrong, TypeError when neither is given.
     """
+    from serq.diagnostics import ProgramError
     from serq.tools.loading import load_program
 
     loaded = load_program(path, source, sets, defs)
@@ -279,6 +279,7 @@ def find_edge(
     that is looked at, but `seconds`: for all of them; progress: called with their number.
     Raises ProgramError as `compile` and `stability` do.
     """
+    from serq.diagnostics import ProgramError
     from serq.studies.edge import find_edge
     from serq.studies.stability import Patience, deadline_in
     from serq.tools.loading import refused_at
@@ -315,6 +316,7 @@ def emit_lean(program: Program | str | os.PathLike[str], *, prove: bool = False)
 
 def claims_in_lean(program: Program | str | os.PathLike[str], *, prove: bool = False) -> Emitted:
     """The same as several texts, with what became of each claim: `emitted.verdicts`."""
+    from serq.diagnostics import ProgramError
     from serq.lean.chain import emit
     from serq.tools.running import with_source
 
@@ -347,6 +349,9 @@ def _program(program: Program | str | os.PathLike[str]) -> Program:
 
 
 _RECORDS = {
+    "Diagnostic": "serq.diagnostics",
+    "InternalError": "serq.diagnostics",
+    "ProgramError": "serq.diagnostics",
     "Program": "serq.ir.program",
     "Report": "serq.report",
     "Replications": "serq.report.replications",

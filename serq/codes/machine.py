@@ -105,7 +105,7 @@ CODES: dict[str, Code] = {
     ),
     "SQ0618": Code(
         title="field `{field}` is `{text}`, which is not a number",
-        help="write a plain decimal number; only the first line may be a heading, which begins with a letter",
+        help="write a plain decimal number; only the first line may be a heading",
         why="All fields of a trace are numbers.",
         example=RUN,
     ),
@@ -122,7 +122,7 @@ CODES: dict[str, Code] = {
         example=RUN,
     ),
     "SQ0621": Code(
-        title="`~{law}({parameters})` has no law: {fault} ({when})",
+        title="`{draw}` has no law: {fault} ({when})",
         help="keep its parameters in their range, as `min` and `max` do",
         why="Numbers drawn with such parameters would follow no law that anybody has in mind.",
         example=RUN,

@@ -216,6 +216,32 @@ def test_computed_parameters_are_looked_at_when_they_are_drawn() -> None:
     assert "<program>:3:66: error[SQ0621]: `~geometric(0)` has no law" in said
 
 
+@pytest.mark.parametrize(
+    ("guard", "shown"),
+    [
+        ("with (3)", "branch with (3)"),
+        ("with (serial + 3)", "branch with (3)"),
+        ("(~bernoulli(3))", "~bernoulli(3)"),
+        ("(~bernoulli(serial + 3))", "~bernoulli(3)"),
+        ("with (max(0, ~bernoulli(serial + 3)))", "~bernoulli(3)"),
+    ],
+)
+def test_a_probability_is_shown_as_it_is_written(guard: str, shown: str) -> None:
+    source = program("batch(1)").replace("observe at", f"branch {guard} {{ observe x = 1; }} observe at")
+    assert f"`{shown}` has no law: a probability is a number from 0 to 1" in refusal(source)
+    with pytest.raises(serq.ProgramError) as refused:
+        serq.run(serq.compile(source=source), horizon=100, plain=True)
+    assert f"`{shown}` has no law" in str(refused.value)
+
+
+@pytest.mark.parametrize("written", ["poisson(3)", "uniform(1, 2)", "bernoulli(serial / 2)"])
+def test_a_law_without_its_sign_is_proposed_with_it(written: str) -> None:
+    said = refusal(program("batch(1)", f"set x = {written};"))
+    assert "error[SQ0202]" in said and f"help: a random value is written `~{written}`" in said
+    said = refusal(program("batch(1)", "set x = table(1);"))
+    assert "help: a random value is written `~table(v: p, …)`" in said
+
+
 # ---------------------------------------------------------------- streams
 
 
