@@ -17,6 +17,7 @@ from typing import Any
 from attrs import asdict, define, evolve, frozen
 
 from serq.diagnostics import ProgramError, diagnose
+from serq.ir.claim import AtEnd
 from serq.ir.jsonform import program_from_json, program_to_json
 from serq.ir.program import Program
 from serq.machine.records import Outcome
@@ -81,8 +82,8 @@ class Verification:
     which count for neither. interval: Wilson's for the probability of being true, as if the number of
     paths had been fixed before. failures_at_most: what the probability of being false can be when no path
     was false (the rule of three), else None. first_seed, last_seed: of the paths. false_seeds: of those
-    on which it is false, the first few. vacuous: paths on which it is true without having been put to the
-    test; vacuous_because: why, on the first of them.
+    on which it is false, the first few. looked_at: paths on which it is true that were asked whether it was
+    put to the test; vacuous: on how many of these it was not; vacuous_because: why, on the first of them.
     """
 
     claim: str
@@ -98,6 +99,7 @@ class Verification:
     first_seed: int
     last_seed: int
     false_seeds: tuple[int, ...]
+    looked_at: int = 0
     vacuous: int = 0
     vacuous_because: str | None = None
 
@@ -106,25 +108,37 @@ class Verification:
         return asdict(self, value_serializer=plain_value)
 
 
+PREMISES = 10
+"""Paths on which a claim about iterations is asked whether its premise came true."""
+
+
 @frozen
 class JudgeSeeds:
-    """The work of answering one claim under one seed after another: its outcome."""
+    """The work of answering one claim under one seed after another: its outcome.
+
+    last_pedantic: the last seed under which it is looked whether the claim's premise came true.
+    """
 
     program: str
     settings: Settings
+    last_pedantic: float
 
     @classmethod
     def of(cls, program: Program, claim: str, settings: Settings) -> JudgeSeeds:
         """The work for a claim of a checked program; the other claims are left out."""
         alone = tuple(c for c in program.claims if c.name == claim)
-        return cls(program_to_json(evolve(program, claims=alone)), settings)
+        # What asks every iteration for a premise is slow: a few paths show whether it ever comes true.
+        slow = not all(isinstance(c, AtEnd) for c in alone)
+        last = settings.seed + PREMISES - 1 if slow else math.inf
+        return cls(program_to_json(evolve(program, claims=alone)), settings, last)
 
     def start(self) -> Callable[[int], Outcome]:
         """What answers the claim under a seed."""
         program = program_from_json(self.program, "<program>")
 
         def perform(seed: int) -> Outcome:
-            return record_run(program, evolve(self.settings, seed=seed), pedantic=True).outcomes[0]
+            pedantic = seed <= self.last_pedantic
+            return record_run(program, evolve(self.settings, seed=seed), pedantic=pedantic).outcomes[0]
 
         return perform
 
@@ -149,23 +163,24 @@ def verify(
     or when a run cannot go on.
     """
     _find_claim(program, claim)
+    work = JudgeSeeds.of(program, claim, settings)
     width = _usual_half_width(probability) if half_width is None else half_width
     test = SequentialTest(probability - width, probability + width, 1 - confidence)
     outside = 0
     answers: list[bool] = []
     false: list[int] = []
-    vacuous: list[str] = []
+    reasons: list[str | None] = []
     seed = settings.seed
     try:
-        for seed, outcome in _paths(program, claim, settings, most, jobs):
+        for seed, outcome in _paths(work, claim, most, jobs):
             if progress is not None:
                 progress(seed - settings.seed + 1)
             if outcome.result == "out_of_scope":
                 outside += 1
                 continue
-            if outcome.vacuous is not None:
-                vacuous.append(outcome.vacuous)
             is_true = outcome.result in TRUE
+            if is_true and seed <= work.last_pedantic:
+                reasons.append(outcome.vacuous)
             answers.append(is_true)
             test.take(is_true)
             if not is_true and len(false) < MOST_SEEDS_NAMED:
@@ -175,6 +190,7 @@ def verify(
     except ProgramError as error:
         raise with_source(error, program) from None
     true = sum(answers)
+    vacuous = [reason for reason in reasons if reason is not None]
     return Verification(
         claim=claim,
         answer=test.answer or "undecided",
@@ -189,6 +205,7 @@ def verify(
         first_seed=settings.seed,
         last_seed=seed,
         false_seeds=tuple(false),
+        looked_at=len(reasons),
         vacuous=len(vacuous),
         vacuous_because=vacuous[0] if vacuous else None,
     )
@@ -201,12 +218,9 @@ def _usual_half_width(probability: float) -> float:
     return float(min(Decimal("0.05"), p / 2, (1 - p) / 2))
 
 
-def _paths(
-    program: Program, claim: str, settings: Settings, most: int, jobs: int
-) -> Iterator[tuple[int, Outcome]]:
+def _paths(work: JudgeSeeds, claim: str, most: int, jobs: int) -> Iterator[tuple[int, Outcome]]:
     """Each seed with what became of the claim there."""
-    seeds = list(islice(count(settings.seed), most))
-    work = JudgeSeeds.of(program, claim, settings)
+    seeds = list(islice(count(work.settings.seed), most))
     with closing(results_in_order(work, seeds, jobs)) as results:
         for seed, outcome in zip(seeds, results, strict=True):
             if outcome.result not in (*TRUE, *FALSE, "out_of_scope"):
@@ -248,10 +262,11 @@ def show_verification(found: Verification, command: str) -> str:
     false = found.paths - found.true
     lines = [f"claim {found.claim}: {answers[found.answer]}"]
     if found.vacuous:
-        where = "all" if found.vacuous == found.true else f"{found.vacuous} of the {found.true}"
-        lines.append(
-            f"  vacuous   on {where} paths on which it is true, only because {found.vacuous_because}"
-        )
+        number = "all" if found.vacuous == found.looked_at else str(found.vacuous)
+        first = "first " if found.looked_at < found.true else ""
+        paths = f"{first}{show_count(found.looked_at, 'path')}"
+        why = f"only because {found.vacuous_because}"
+        lines.append(f"  vacuous   on {number} of the {paths} on which it is true, {why}")
     seeds = f"seeds {found.first_seed} to {found.last_seed}"
     if found.first_seed == found.last_seed:
         seeds = f"seed {found.first_seed}"

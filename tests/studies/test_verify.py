@@ -221,7 +221,7 @@ def test_a_claim_that_was_not_put_to_the_test(tmp_path: Path, capsys: pytest.Cap
     first, second, *_ = capsys.readouterr().out.splitlines()
     assert first.startswith("claim empty: yes, ")
     reason = "only because there is no sample of tpot"
-    assert second == f"  vacuous   on all paths on which it is true, {reason}"
+    assert second == f"  vacuous   on all of the 27 paths on which it is true, {reason}"
     assert run_command([*asked, "--claim", "outside"]) == 3
     first = capsys.readouterr().out.splitlines()[0]
     assert first == "claim outside: undecided: every path breaks its given, so that 100 paths told nothing"
@@ -236,6 +236,19 @@ def test_a_claim_that_is_vacuous_on_some_paths(tmp_path: Path) -> None:
     assert found.vacuous_because == "there is no sample of luck"
     lines = show_verification(found, "").splitlines()
     assert lines[1].startswith(f"  vacuous   on {found.vacuous} of the {found.true} paths")
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_premise_is_looked_for_on_the_first_paths(jobs: int) -> None:
+    """All further ones run without being asked for it at every iteration. The one token of each is no two."""
+    source = COIN.format(p=0.5).replace("run desk (cost(desk, 1));", "run idle prefill (cost(idle, 1));")
+    for least, vacuous in ((2, 10), (1, 0)):
+        claim = f"every iteration of idle (tokens < {least} || residents == 1)"
+        program = serq.compile(source=source.replace("some iteration of idle (residents > 0)", claim))
+        found = serq.verify(program, claim="seen", probability=0.9, horizon=5, jobs=jobs)
+        assert found.true > 10 and (found.answer, found.looked_at, found.vacuous) == ("yes", 10, vacuous)
+        line = "  vacuous   on all of the first 10 paths on which it is true, only because its premise "
+        assert (line in show_verification(found, "")) == (vacuous > 0)
 
 
 @pytest.mark.parametrize("probability", [0.9, 0.99, 0.7, 0.05, 0.5, 0.999999])
