@@ -21,9 +21,8 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from serq.diagnostics import Diagnostic, InternalError, ProgramError
-
 if TYPE_CHECKING:
+    from serq.diagnostics import Diagnostic, InternalError, ProgramError
     from serq.ir.program import Program
     from serq.lean.prove import Emitted
     from serq.report import Report
@@ -73,6 +72,7 @@ def compile(
     constant expressions. defs: new bodies of expression definitions, by name, each a number or a text.
     Raises ProgramError with everything that is wrong, TypeError when neither is given.
     """
+    from serq.diagnostics import ProgramError
     from serq.tools.loading import load_program
 
     loaded = load_program(path, source, sets, defs)
@@ -279,19 +279,29 @@ def find_edge(
     that is looked at, but `seconds`: for all of them; progress: called with their number.
     Raises ProgramError as `compile` and `stability` do.
     """
+    from serq.diagnostics import ProgramError
     from serq.studies.edge import find_edge
     from serq.studies.stability import Patience, deadline_in
+    from serq.tools.loading import refused_at
     from serq.tools.settings import check_patience, check_replication, check_settings
 
     check_settings(horizon=1.0, seed=seed)
     check_patience(seeds, confidence, resolution, most_events, seconds)
     check_replication(1, jobs)
+    tried = low
 
     def program_at(value: float) -> Program:
+        nonlocal tried
+        tried = value
         return compile(path, source=source, sets={**(sets or {}), parameter: value}, defs=defs)
 
     patience = Patience(seeds, confidence, resolution, most_events, deadline_in(seconds))
-    return find_edge(program_at, parameter, low, high, patience, seed=seed, jobs=jobs, progress=progress)
+    try:
+        for end in (low, high):  # what is refused is refused before the first run
+            program_at(end)
+        return find_edge(program_at, parameter, low, high, patience, seed=seed, jobs=jobs, progress=progress)
+    except ProgramError as error:
+        raise refused_at(error, parameter, tried) from None
 
 
 def emit_lean(program: Program | str | os.PathLike[str], *, prove: bool = False) -> str:
@@ -306,6 +316,7 @@ def emit_lean(program: Program | str | os.PathLike[str], *, prove: bool = False)
 
 def claims_in_lean(program: Program | str | os.PathLike[str], *, prove: bool = False) -> Emitted:
     """The same as several texts, with what became of each claim: `emitted.verdicts`."""
+    from serq.diagnostics import ProgramError
     from serq.lean.chain import emit
     from serq.tools.running import with_source
 
@@ -338,6 +349,9 @@ def _program(program: Program | str | os.PathLike[str]) -> Program:
 
 
 _RECORDS = {
+    "Diagnostic": "serq.diagnostics",
+    "InternalError": "serq.diagnostics",
+    "ProgramError": "serq.diagnostics",
     "Program": "serq.ir.program",
     "Report": "serq.report",
     "Replications": "serq.report.replications",

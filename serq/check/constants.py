@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 from serq.check.complaints import Complaints
 from serq.check.expand import ParseExpression
 from serq.check.expressions import Expressions
-from serq.check.lists import Given, given_list, list_values
+from serq.check.lists import Given, given_file, given_list, list_values
 from serq.diagnostics import Note
 from serq.ir.program import Constant, Input, NumberList
 from serq.source import SourceFile, Span
+from serq.spelling import closest
 from serq.syntax import tree
+
+MOST_NAMED = 12
+"""Inputs that a complaint about another name lists."""
 
 LIBRARIES = ("std/args", "std/kvt")
 
@@ -50,13 +55,16 @@ def fold_constants(
                 check_input(item, imported, order < len(before), externals, complaints)
                 numbers = list_values(item.values, order, x, name.text)
                 if external.text in given:
-                    numbers = given_list(external.text, given[external.text], order, x, parse_expression)
+                    wanted_list = given_list(external.text, given[external.text], order, x, parse_expression)
+                    numbers = numbers if wanted_list is None else wanted_list
                 lists[name.text] = keep_list(x, name, order, numbers, external.text)
             case tree.Input(name=name, external=external):
                 check_input(item, imported, order < len(before), externals, complaints)
                 value = constant_value(item.default, order, x, item.at, name.text)
                 if external.text in given:
-                    value = given_value(external.text, given, order, x, parse_expression)
+                    wanted = given_value(external.text, given, order, x, parse_expression)
+                    # what reads a refused one meets the default, about which there is nothing to say
+                    value = value if wanted is None else wanted
                 keep(constants, x, name, order, value, item.at)
                 number = 0.0 if value is None else value
                 inputs[external.text] = Input(name.text, external.text, number, at=external.at)
@@ -90,8 +98,8 @@ def check_input(
 def keep_list(
     x: Expressions, name: tree.Name, order: int, numbers: tuple[float, ...] | None, external: str | None
 ) -> NumberList:
-    """Note a list; a wrong one counts as a single 1 so that what reads it stays silent."""
-    values = (1.0,) if numbers is None else numbers
+    """Note a list; what reads a wrong one, which is kept as a single NaN, stays silent."""
+    values = (math.nan,) if numbers is None else numbers
     x.names.lists.add(name.text, order, values, name.at)
     return NumberList(name.text, values, external, at=name.at)
 
@@ -104,8 +112,8 @@ def keep(
     value: float | None,
     at: Span,
 ) -> None:
-    """Note a constant; a wrong one counts as 1 so that what reads it stays silent."""
-    number = 1.0 if value is None else value
+    """Note a constant; what reads a wrong one, which is kept as NaN, stays silent."""
+    number = math.nan if value is None else value
     if name.text in constants:
         note = Note("an earlier one is here", constants[name.text].at)
         x.complaints.say("SQ0290", at, name=name.text, notes=[note])
@@ -132,7 +140,7 @@ def given_value(
     """The value that an input was given from outside."""
     written = given[external]
     text = written if isinstance(written, str) else show_given(written)
-    source = SourceFile(f"--set {external}", text)
+    source = SourceFile(given_file(external), text)
     at = Span(1, 1, 1, 1 + len(text), source.name)
     x.complaints.sink.sources.setdefault(source.name, source)
     if isinstance(written, Sequence) and not isinstance(written, str):
@@ -160,14 +168,19 @@ def refuse_input(
     """Say that there is no input of this name."""
     written = given[external]
     text = written if isinstance(written, str) else show_given(written)
-    source = SourceFile(f"--set {external}", text)
+    source = SourceFile(given_file(external), text)
     complaints.sink.sources.setdefault(source.name, source)
     at = Span(1, 1, 1, 1 + len(text), source.name)
     if external in constants:
         note = Note(f"`{external}` is declared here", constants[external].at)
         complaints.say("SQ0255", at, name=external, notes=[note])
         return
-    complaints.unknown("SQ0254", external, at, externals)
+    if externals and closest(external, externals) is None:
+        shown = [f"`{name}`" for name in externals]
+        inputs = ", ".join(shown[:MOST_NAMED]) + (", …" if len(shown) > MOST_NAMED else "")
+        complaints.say("SQ0254", at, name=external, help=f"its inputs are {inputs}")
+    else:
+        complaints.unknown("SQ0254", external, at, externals)
 
 
 def show_given(given: float | Sequence[float]) -> str:

@@ -21,7 +21,7 @@ from serq.check.standing import WRONG, Bound, Standing, Typed, kind, shown
 from serq.check.trees import NOWHERE, reads
 from serq.check.words import SUPPLIED
 from serq.ir.expr import Expr, Num, Observable, Place, walk
-from serq.ir.moments import FUNCTIONS, OBSERVABLES, POOL_OBSERVABLES, SUMMARIES, Moment
+from serq.ir.moments import FORMS, FUNCTIONS, LAWS, OBSERVABLES, POOL_OBSERVABLES, SUMMARIES, Moment
 from serq.source import Span
 from serq.syntax import tree
 
@@ -238,6 +238,9 @@ class Expressions(Resolver):
         if name == "length":
             return length(e, here, self)
         help = "a power is written `x ^ y`" if name == "pow" else None
+        if name in LAWS:
+            written = FORMS.get(name, f"~{self.complaints.written(e.at)}")
+            help = f"a random value is written `{written}`"
         if help is not None:
             self.complaints.say("SQ0202", e.at, name=name, help=help)
         else:

@@ -33,7 +33,7 @@ from serq.ir.expr import (
     Var,
     walk,
 )
-from serq.ir.laws import law_fault, show_parameters
+from serq.ir.laws import law_fault, show_draw
 from serq.ir.pool import Pool
 from serq.ir.program import Program
 from serq.ir.schedule import (
@@ -369,8 +369,10 @@ def check_draws(program: Program, complaints: Complaints) -> None:
             known = [constant(a) for a in node.arguments]
             fault = law_fault(node.law, known)
             if fault is not None:
-                shown = show_parameters(node.law, ["…" if p is None else number(p) for p in known])
-                complaints.say("SQ0536", node.at, law=node.law, parameters=shown, fault=fault)
+                shown = ["…" if p is None else number(p) for p in known]
+                source = complaints.sink.sources.get(node.at.file) if node.at is not None else None
+                draw = show_draw(node.law, shown, node.at, source)
+                complaints.say("SQ0536", node.at, draw=draw, fault=fault)
 
 
 # -------------------------------------------------------------------- members of families

@@ -19,6 +19,11 @@ Given = str | float | Sequence[float]
 """What an input is given: a number, several, or the text of constant expressions."""
 
 
+def given_file(external: str) -> str:
+    """What stands for the file of a value from outside, in the places of complaints."""
+    return f"--set {external}"
+
+
 def list_values(
     values: Sequence[tree.Expr], order: int, x: Expressions, name: str
 ) -> tuple[float, ...] | None:
@@ -41,7 +46,7 @@ def given_list(
         text = ", ".join(map(repr, numbers))
     else:
         text = given
-    source = SourceFile(f"--set {external}", text)
+    source = SourceFile(given_file(external), text)
     at = Span(1, 1, 1, 1 + len(text), source.name)
     x.complaints.sink.sources.setdefault(source.name, source)
     if isinstance(given, str):

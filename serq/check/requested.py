@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isnan
 from typing import TYPE_CHECKING
 
 from attrs import evolve
@@ -42,6 +43,8 @@ def indexed(e: tree.Reference, here: Standing, x: Expressions) -> Typed:
         else:
             x.complaints.unknown("SQ0258", name, e.at, {**where, **arrays})
         return WRONG
+    if numbers is not None and is_wrong(numbers):
+        return WRONG
     index = index_below(e.index, name, size, e.at, here, x)
     if index is None:
         return WRONG
@@ -50,6 +53,11 @@ def indexed(e: tree.Reference, here: Standing, x: Expressions) -> Typed:
         return Typed(RegisterRead(register.engine, name, index, at=e.at))
     value = fold.constant(index)
     return Typed(Item(name, index, at=e.at) if value is None else Num(numbers[int(value)], at=e.at))
+
+
+def is_wrong(numbers: tuple[float, ...]) -> bool:
+    """Whether something was said about the numbers of a list where it is declared or given."""
+    return bool(numbers) and isnan(numbers[0])
 
 
 def one_register(name: str, at: Span, x: Expressions) -> None:
@@ -94,7 +102,8 @@ def list_named(e: tree.Expr, order: int | None, x: Expressions) -> tuple[float, 
     numbers = lists.get(e.name.text, order)
     if numbers is None:
         x.complaints.unknown("SQ0258", e.name.text, e.at, {n: lists.place(n) for n in lists.history})
-    return numbers
+        return None
+    return None if is_wrong(numbers) else numbers
 
 
 # -------------------------------------------------------------------- requests

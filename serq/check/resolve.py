@@ -65,7 +65,7 @@ class Resolver:
             return Typed(Local(name, at=at))
         value = names.constants.get(name)
         if value is not None:
-            return Typed(Num(value, at=at))
+            return constant(value, at)
         if name in names.registers and names.registers[name].size is not None:
             self.complaints.say("SQ0257", at, name=name, what="an array of registers")
             return WRONG
@@ -97,7 +97,7 @@ class Resolver:
         """A name within a constant: a constant of an earlier line."""
         value = self.names.constants.get(name, here.order)
         if value is not None:
-            return Typed(Num(value, at=at))
+            return constant(value, at)
         known = self.names.constants
         if self.names.lists.get(name) is not None:
             self.complaints.say("SQ0257", at, name=name, what="a list")
@@ -213,3 +213,8 @@ def members(name: str) -> str:
     """What `running.`, `waiting.` or `batch.` can be followed by."""
     found = [v.partition(".")[2] for v in VARIABLES if v.startswith(f"{name}.")]
     return ", ".join(f"`{m}`" for m in found)
+
+
+def constant(value: float, at: Span) -> Typed:
+    """A constant where it is read; about one that has no value something was said."""
+    return WRONG if value != value else Typed(Num(value, at=at))

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
+
 from serq.ir.claim import AtEnd, Claim, EveryIteration, SomeIteration
-from serq.ir.expr import Binary, Conditional, Expr, Num, Place, Unary
+from serq.ir.expr import Binary, Conditional, Expr, Num, Place, Summary, Unary, walk
 from serq.ir.program import Program
 from serq.machine.code import compile_truth
 from serq.machine.loop import Machine
 from serq.machine.records import Outcome
 from serq.machine.scope import RunScope
 from serq.machine.stages.engine import EngineMember
+from serq.machine.summaries import UNDEFINED_OF_NONE
 from serq.machine.watch import Given, Watch
 
-VACUOUS = "holds only because its premise never came true"
+NO_PREMISE = "its premise never came true"
 
 
 class Judge:
     """Watches a run and answers its claims, in the program's order.
 
-    pedantic: of a claim that holds, also tell whether its premise ever came true.
+    pedantic: of a claim that holds, also tell whether its premise ever came true, and note what it holds by.
     """
 
     def __init__(self, program: Program, pedantic: bool = False) -> None:
@@ -43,6 +47,7 @@ class Scoped:
 
     def __init__(self, claim: Claim, pedantic: bool = False) -> None:
         self.claim = claim
+        self.pedantic = pedantic
         self.given: Given | None = None
         asked = pedantic and not isinstance(claim, SomeIteration)
         self.premise = premise_of(claim.value) if asked else None
@@ -84,11 +89,11 @@ class IterationVerdict(Scoped):
             result = "fails" if asked.failures else "holds"
         kind = "some_iteration" if asked.some else "every_iteration"
         needed = asked.needed or asked.premise is None
-        vacuous = result == "holds" and asked.checked > 0 and not needed
+        vacuous = NO_PREMISE if result == "holds" and asked.checked > 0 and not needed else None
         note = self.note() if self.broken_by is not None else asked.witness
         return Outcome(
             self.claim.name, kind, result, asked.checked, asked.failures, asked.first,
-            VACUOUS if vacuous else note, vacuous,
+            f"holds only because {vacuous}" if vacuous else note, vacuous,
         )  # fmt: skip
 
 
@@ -105,13 +110,35 @@ class EndVerdict(Scoped):
             live = f"{machine.live} session{'s' * (machine.live > 1)} live at the end"
             return Outcome(name, "at_end", "not_evaluated", 0, 0, None, live)
         if self.is_true(machine, self.claim.value):
-            vacuous = self.premise is not None and not self.is_true(machine, self.premise)
-            return Outcome(name, "at_end", "holds", 1, 0, None, VACUOUS if vacuous else None, vacuous)
+            vacuous = self.vacuous(machine)
+            note = f"holds only because {vacuous}" if self.pedantic and vacuous else None
+            return Outcome(name, "at_end", "holds", 1, 0, None, note, vacuous)
         return Outcome(name, "at_end", "fails", 1, 1, machine.now, None)
 
+    def vacuous(self, machine: Machine) -> str | None:
+        """Why it holds without having been put to the test; None if it was.
+
+        An aggregate that has no sample is 0. A claim owes its truth to that if it is false when such an
+        aggregate is large, or small, or no number.
+        """
+        if self.premise is not None and not self.is_true(machine, self.premise):
+            return NO_PREMISE
+        empty = [
+            node
+            for node in walk(self.claim.value)
+            if isinstance(node, Summary)
+            and node.function in UNDEFINED_OF_NONE
+            and not machine.samples_read(node).values
+        ]
+        others = (dict.fromkeys(map(id, empty), x) for x in (math.inf, -math.inf, math.nan) if empty)
+        if all(self.is_true(machine, self.claim.value, assumed) for assumed in others):
+            return None
+        names = dict.fromkeys(node.observation for node in empty)
+        return f"there is no sample of {' and '.join(names)}"
+
     @staticmethod
-    def is_true(machine: Machine, e: Expr) -> bool:
-        scope = RunScope(machine)
+    def is_true(machine: Machine, e: Expr, assumed: Mapping[int, float] | None = None) -> bool:
+        scope = RunScope(machine, assumed=assumed or {})
         return bool(compile_truth(e, scope, "", scope.lent)())
 
 

@@ -102,7 +102,7 @@ CODES: dict[str, Code] = {
         why="It would wait for ever, and everybody in its queue behind it.",
     ),
     "SQ0536": Code(
-        title="`~{law}({parameters})` has no law: {fault}",
+        title="`{draw}` has no law: {fault}",
         help="give it parameters in their range; a constant needs no draw",
         why="Numbers drawn with such parameters would follow no law that anybody has in mind.",
     ),

@@ -122,7 +122,7 @@ CODES: dict[str, Code] = {
         example=RUN,
     ),
     "SQ0621": Code(
-        title="`~{law}({parameters})` has no law: {fault} ({when})",
+        title="`{draw}` has no law: {fault} ({when})",
         help="keep its parameters in their range, as `min` and `max` do",
         why="Numbers drawn with such parameters would follow no law that anybody has in mind.",
         example=RUN,
@@ -159,7 +159,8 @@ CODES: dict[str, Code] = {
     ),
     "SQ0627": Code(
         title="this line is `{text}`, which is not a number",
-        help="write one plain decimal number on a line; only the first line may be a heading",
+        help="write one plain decimal number on a line; only the first line may be a heading, "
+        "which begins with a letter",
         why="Every line is a sample, as likely to be drawn as any other.",
         example=RUN,
     ),

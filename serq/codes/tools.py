@@ -143,10 +143,10 @@ CODES: dict[str, Code] = {
         example="serq verify example.sq --horizon 100 --claim quick --probability 1",
     ),
     "SQ0938": Code(
-        title="stability is about sessions that keep coming, and {kind} brings none that do",
+        title="stability is about sessions that keep coming at one rate, and {kind} brings none that do",
         help="`arrive poisson(…)`, `renewal(…)`, `gamma(…)` and `slotted(…)` are such streams",
-        why="A backlog can grow without end only if sessions come whether or not others have gone, and at "
-        "a rate that stays.",
+        why="A backlog can grow without end only if sessions come whether or not others have gone; and a "
+        "rate that changes, as that of `stages`, has no long run to be judged.",
         example="serq stability example.sq",
     ),
     "SQ0939": Code(

@@ -10,6 +10,8 @@ import math
 from collections.abc import Sequence
 from math import inf
 
+from serq.source import SourceFile, Span
+
 MOST_STAGES = 1_000_000
 """Exponentials that `~erlang` may sum, which it does one by one."""
 
@@ -105,11 +107,19 @@ def law_mean(law: str, parameters: Sequence[float]) -> float | None:
     return None
 
 
-def show_parameters(law: str, shown: Sequence[str]) -> str:
-    """The parameters of a draw, each shown already, as a program writes them."""
+def show_draw(law: str, parameters: Sequence[str], at: Span | None, source: SourceFile | None) -> str:
+    """A draw as its program writes it, from the parameters, each shown already.
+
+    at: its place; source: of its program, None if that is not known. `branch with (p)` is `~bernoulli(p)`.
+    """
     if law == "table":
-        shown = [f"{v}: {p}" for v, p in zip(shown[::2], shown[1::2], strict=True)]
-    return ", ".join(shown)
+        parameters = [f"{v}: {p}" for v, p in zip(parameters[::2], parameters[1::2], strict=True)]
+    within = ", ".join(parameters)
+    text = "~"
+    if at is not None and source is not None and at.file in ("", source.name):
+        text = source.line(at.line)[at.column - 1 :]
+    is_branch = law == "bernoulli" and not text.startswith("~")
+    return f"branch with ({within})" if is_branch else f"~{law}({within})"
 
 
 def _mean_fault(mean: float | None) -> str | None:

@@ -145,8 +145,8 @@ class Recorded:
 def read_samples(draw: Draw, program_file: str) -> array[float]:
     """The numbers of an `~empirical("FILE")`: one on each line, under a heading or not.
 
-    Empty lines are passed over; a file packed with gzip is unpacked. Raises ProgramError with the
-    place in the file (SQ0626 to SQ0628).
+    A heading begins as a name does: a number with a fault in it is none. Empty lines are passed over; a
+    file packed with gzip is unpacked. Raises ProgramError with the place in the file (SQ0626 to SQ0628).
     """
     assert draw.file is not None
     path = Path(program_file).parent / draw.file
@@ -178,8 +178,15 @@ def _take(samples: array[float], number: int, line: str, draw: Draw, path: str) 
         value = math.nan
     if math.isfinite(value) and "_" not in text:
         samples.append(value)
-    elif number > 1:
+    elif number > 1 or not _is_heading(text):
         _refuse("SQ0627", number, line, draw, path, text=text[:40])
+
+
+def _is_heading(text: str) -> bool:
+    """Whether a first line names the samples: `tokens`, `"prompt length"`, `# of tokens`."""
+    name = text.strip("\"'")
+    names_number = name.lower() in ("nan", "inf", "infinity")
+    return name[:1] in ("_", "#") or (name[:1].isalpha() and not names_number)
 
 
 def _refuse(code: str, number: int, line: str, draw: Draw, path: str, **facts: Any) -> NoReturn:

@@ -17,7 +17,7 @@ from typing import Any, NoReturn, Protocol
 
 from serq.diagnostics import InternalError, ProgramError, diagnose
 from serq.ir.expr import Binary, Draw, Expr, Place, Summary, Unary
-from serq.ir.laws import show_parameters
+from serq.ir.laws import show_draw
 from serq.ir.moments import CLIENT_TIMES
 from serq.ir.pool import Spill
 from serq.ir.program import Program
@@ -245,9 +245,13 @@ class Machine:
             self._samples[draw.file] = Recorded(read_samples(draw, self.program.file))
         return self._samples[draw.file]
 
+    def samples_read(self, node: Summary) -> Samples:
+        """The samples that an aggregate is taken over."""
+        return self.observes.get(node.observation) or self.client[node.observation]
+
     def summary(self, node: Summary) -> Callable[[float | None], float]:
         """An aggregate over all samples of an observation, to be read at the end with its argument."""
-        samples = self.observes.get(node.observation) or self.client[node.observation]
+        samples = self.samples_read(node)
         return lambda argument: summarize(node, samples.values, argument)
 
     # ------------------------------------------------------------ running
@@ -572,8 +576,9 @@ class Machine:
 
     def bad_draw(self, fault: OutsideLaw) -> NoReturn:
         """The parameters of a draw have no meaning."""
-        shown = show_parameters(fault.law, [show(p) for p in fault.parameters])
-        self.fail("SQ0621", fault.at, serial=fault.serial, law=fault.law, parameters=shown, fault=fault.fault)
+        shown = [show(p) for p in fault.parameters]
+        draw = show_draw(fault.law, shown, fault.at, self.program.source)
+        self.fail("SQ0621", fault.at, serial=fault.serial, draw=draw, fault=fault.fault)
 
     def pass_loop(self, s: Session, at: Span | None) -> None:
         s.passes += 1

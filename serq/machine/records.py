@@ -151,7 +151,7 @@ class Outcome:
     """What a run found of one claim. The meaning of the fields is semantics section 9.
 
     result: "holds", "fails", "witnessed", "not_witnessed", "not_evaluated" or "out_of_scope".
-    vacuous: it holds only because its premise never came true; looked at for those who ask.
+    vacuous: why it holds only because there was nothing to hold of, None if there was.
     """
 
     name: str
@@ -161,7 +161,7 @@ class Outcome:
     failures: int
     first: float | None
     note: str | None
-    vacuous: bool = False
+    vacuous: str | None = None
 
 
 @frozen

@@ -110,7 +110,8 @@ class RunScope:
     source of the random stream, None where nothing may be drawn. lent: filled with the objects that
     the code names. requests: Python's names of what loops and aggregates bind, by the program's; owners:
     the engine of each request; counted: the passes of loops over numbers; hoisted: names of aggregates
-    that are computed ahead, by node; ticks: names of engines' ticks, read ahead.
+    that are computed ahead, by node; ticks: names of engines' ticks, read ahead. assumed: what takes the
+    place of aggregates that have no sample, by node.
     """
 
     machine: Machine
@@ -124,6 +125,7 @@ class RunScope:
     counted: dict[str, int] = field(factory=dict)
     hoisted: dict[int, str] = field(factory=dict)
     ticks: dict[str, str] = field(factory=dict)
+    assumed: Mapping[int, float] = field(factory=dict)
 
     def __attrs_post_init__(self) -> None:
         self.lent["m"] = self.machine
@@ -237,6 +239,8 @@ class RunScope:
         raise InternalError(f"no code for {node.function}")
 
     def summary(self, node: Summary, write: Callable[[Expr], str]) -> str:
+        if id(node) in self.assumed:
+            return self.lend("assumed", self.assumed[id(node)])
         argument = "None" if node.argument is None else write(node.argument)
         return f"{self.lend('summary', self.machine.summary(node))}({argument})"
 

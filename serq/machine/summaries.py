@@ -64,6 +64,10 @@ COMPARE: dict[str, Callable[[float, float], bool]] = {
 }  # fmt: skip
 
 
+UNDEFINED_OF_NONE = frozenset({"largest", "smallest", "mean", "stdev", "quantile", "share"})
+"""Those that are 0 of no sample because they have to be something; `total` and `count` really are 0."""
+
+
 def summarize(summary: Summary, values: Values, argument: float | None) -> float:
     """An aggregate over samples; 0 when there are none. argument: the value of the summary's own."""
     if argument is None:

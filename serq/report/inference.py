@@ -20,6 +20,9 @@ CONFIDENCE = 0.95
 MSER_BATCH = 5
 """Samples behind each mean that `mser5` looks at."""
 
+MSER_FEWEST = 20
+"""Means that `mser5` has to have: then at least ten are left after any cut that it proposes."""
+
 
 @frozen
 class Interval:
@@ -157,14 +160,14 @@ def mser5(means: Floats) -> int | None:
     """How many of the first means of five to leave out, so that the rest says most about the long run.
 
     The cut that makes the squared standard error of what is left, Σ(y - ȳ)² / (n - d)², least; None when
-    that is in the second half: then the run is too short to tell. Cuts that leave fewer than five means are
-    not looked at.
+    that is in the second half, or with fewer than 20 means: then the run is too short to tell. Cuts that
+    leave fewer than five means are not looked at.
     Source: K. P. White, "An effective truncation heuristic for bias reduction in simulation output",
     Simulation 69 (1997), with batches of five as in White, Cobb and Spratt, "A comparison of five
     steady-state truncation heuristics for simulation", Winter Simulation Conference 2000.
     """
     n = means.size
-    if n < 2 * MSER_BATCH:
+    if n < MSER_FEWEST:
         return None
     left = np.arange(n, 0, -1, dtype=float)
     centered = means - means.mean()

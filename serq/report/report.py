@@ -93,8 +93,8 @@ class ClaimResult:
     `not_witnessed`, `not_evaluated` or `out_of_scope`. checked: iterations read, or 1 at the end.
     failures: how many of them gave 0. first: time of the first failure or witness. note: why the
     claim was not answered, a doubt about the answer, or which iteration and requests decided it.
-    vacuous: it holds only because its premise never came true, which is looked at when a run is asked
-    to be pedantic.
+    vacuous: why it holds without having been put to the test, None if it was: an aggregate has no sample,
+    or its premise never came true, which is looked at when a run is asked to be pedantic.
     """
 
     name: str
@@ -104,7 +104,7 @@ class ClaimResult:
     failures: int
     first: float | None
     note: str | None
-    vacuous: bool = field(default=False, kw_only=True, metadata={"json": False})
+    vacuous: str | None = field(default=None, kw_only=True, metadata={"json": False})
 
 
 @frozen

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from serq.report.report import ClaimResult, GaugeSummary, PoolRow, Report, SampleSummary, StageRow, WaitRow
 from serq.report.stats import FEWEST_FOR_P99, FEWEST_SAMPLES
-from serq.report.table import Column, show_figures, show_number, show_table
+from serq.report.table import Column, show_count, show_figures, show_number, show_table
 
 Row = TypeVar("Row", StageRow, PoolRow)
 
@@ -102,12 +102,13 @@ def show_result(claim: ClaimResult) -> str:
         return words
     at = f" at {claim.first:.4f}" if claim.first is not None else ""
     failures = f"{claim.failures} of " if claim.result == "fails" else ""
-    return f"{words}{at} ({failures}{_count(claim.checked, 'iteration')}){told}"
+    return f"{words}{at} ({failures}{show_count(claim.checked, 'iteration')}){told}"
 
 
 def find_notes(report: Report) -> Iterator[str]:
     """What a reader of the figures should know, one line each: percentiles that are but a maximum, tests
-    that never came true, demands that can never be met, holds and engines that cannot go on."""
+    that never came true, claims that were not put to the test, demands that can never be met, holds and
+    engines that cannot go on."""
     samples = list(report.observes.items())
     samples += ((f"client {n}" if n in report.observes else n, s) for n, s in report.client.items())
     few = [f"{n} ({s.count})" for n, s in samples if 0 < s.count < FEWEST_FOR_P99 and not s.is_test]
@@ -118,16 +119,17 @@ def find_notes(report: Report) -> Iterator[str]:
             yield f"note: observe {name} is constant 0 over {o.count} samples"
     for claim in report.claims:
         if claim.vacuous:
-            yield f"vacuous: claim {claim.name} {claim.result} only because its premise never came true"
+            yield f"vacuous: claim {claim.name} {claim.result} only because {claim.vacuous}"
     pools = _named(report.pools)
     yield from chain(
         (
-            f"rejected: {_count(p.rejected, 'session')} at pool {name}, asking for more than it can ever give"
+            f"rejected: {show_count(p.rejected, 'session')} at pool {name}, "
+            "asking for more than it can ever give"
             for name, p in pools
             if p.rejected
         ),
         (
-            f"stuck: {_count(p.stuck, 'session')} at pool {name}, preempted again without progress"
+            f"stuck: {show_count(p.stuck, 'session')} at pool {name}, preempted again without progress"
             for name, p in pools
             if p.stuck
         ),
@@ -151,13 +153,14 @@ def _run_line(report: Report) -> str:
     end = f", end {show_number(report.end)}" if report.end != report.horizon else ""
     return (
         f"horizon {show_number(report.horizon)}{end}, warm-up {show_number(report.warmup)}, "
-        f"seed {report.seed}: {_count(report.events, 'event')}, {_count(report.arrivals, 'arrival')}, "
-        f"{report.ended} ended, {_count(report.turns, 'turn')}, mean live {show_number(report.mean_live)}"
+        f"seed {report.seed}: {show_count(report.events, 'event')}, "
+        f"{show_count(report.arrivals, 'arrival')}, "
+        f"{report.ended} ended, {show_count(report.turns, 'turn')}, mean live {show_number(report.mean_live)}"
     )
 
 
 def _grow_note(name: str, pool: PoolRow) -> str:
-    waiting = f"grow: {_count(pool.growing_at_end, 'hold')} of pool {name} waiting to grow at the end"
+    waiting = f"grow: {show_count(pool.growing_at_end, 'hold')} of pool {name} waiting to grow at the end"
     if pool.growing_stalled:
         return waiting + "; nothing can ever be freed, every session holding it is waiting"
     return waiting
@@ -190,7 +193,3 @@ def _wait_note(wait: WaitRow) -> str:
 def _named(rows: tuple[Row, ...] | list[Row]) -> list[tuple[str, Row]]:
     """The rows with the names people write: `kv`, or `kv[1]` for a member of a family."""
     return [(r.name if r.index is None else f"{r.name}[{r.index}]", r) for r in rows]
-
-
-def _count(n: int, what: str) -> str:
-    return f"{n} {what}" if n == 1 else f"{n} {what}s"

@@ -5,23 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 
-from serq.report.inference import Interval
+from serq.report.inference import MSER_BATCH, MSER_FEWEST, Interval
 from serq.report.replications import ClaimCount, PooledSamples, Replications, Spread
 from serq.report.stats import FEWEST_FOR_P99
-from serq.report.table import Column, show_figures, show_number, show_table
-
-ROUNDING = 1e-12
-"""Relative to a mean: what is smaller comes from the digits of a double, not from the seeds."""
-
-
-def _above_rounding(spread: float | None, mean: float) -> float | None:
-    return 0.0 if spread is not None and spread <= ROUNDING * abs(mean) else spread
-
+from serq.report.table import Column, above_rounding, show_count, show_figures, show_number, show_table
 
 COLUMNS: tuple[Column[Spread], ...] = (
     Column("mean", lambda s: s.mean),
-    Column("± ci", lambda s: _above_rounding(s.ci, s.mean), optional=True),
-    Column("sd", lambda s: _above_rounding(s.sd, s.mean), optional=True),
+    Column("± ci", lambda s: above_rounding(s.ci, s.mean), optional=True),
+    Column("sd", lambda s: above_rounding(s.sd, s.mean), optional=True),
     Column("least", lambda s: s.least),
     Column("of seed", lambda s: s.least_seed),
     Column("greatest", lambda s: s.greatest),
@@ -70,9 +62,9 @@ def _says_nothing(heading: str, figure: str, spread: Spread, horizon: float) -> 
 def _run_line(found: Replications) -> str:
     seeds = found.seeds
     named = f"seeds {seeds[0]} to {seeds[-1]}" if len(seeds) > 1 else f"seed {seeds[0]}"
-    count = f"{len(seeds)} run{'s' * (len(seeds) > 1)}"
     return (
-        f"horizon {show_number(found.horizon)}, warm-up {show_number(found.warmup)}, {named}: {count}, "
+        f"horizon {show_number(found.horizon)}, warm-up {show_number(found.warmup)}, {named}: "
+        f"{show_count(len(seeds), 'run')}, "
         f"{found.confidence:.0%} intervals"
     ).replace("%", " %")
 
@@ -131,16 +123,24 @@ def _notes(found: Replications) -> Iterator[str]:
             yield (
                 f"warm-up: {w.samples} samples of {w.series} in a run are too few to tell; "
                 "MSER-5 would leave out more than half of them"
-                if w.samples >= 50
+                if w.samples >= MSER_BATCH * MSER_FEWEST
                 else f"warm-up: {w.samples} samples of {w.series} in a run are too few to tell"
             )
+    for i, claim in enumerate(found.claims):
+        vacuous = [run.claims[i].vacuous for run in found.runs if run.claims[i].vacuous]
+        if vacuous:
+            where = f"{len(vacuous)} of {show_count(len(found.runs), 'run')}"
+            yield f"vacuous: claim {claim.name} holds in {where} only because {vacuous[0]}"
     for path, pooled in found.samples.items():
         name = path.partition(".")[2]
         greatest = [level for level, q in pooled.percentiles.items() if q.is_greatest]
         if greatest:
-            yield f"note: {' and '.join(greatest)} of all {pooled.count} samples of {name} is the maximum"
+            *others, highest = greatest
+            which = f"{', '.join(others)} and {highest}" if others else highest
+            samples = f"all {pooled.count} samples" if pooled.count > 1 else "the only sample"
+            yield f"note: {which} of {samples} of {name} {'are' if others else 'is'} the maximum"
         elif 0 < pooled.fewest < FEWEST_FOR_P99:
             yield (
-                f"note: a run has as few as {pooled.fewest} samples of {name}; "
-                f"p99 of {pooled.fewest} samples is the maximum"
+                f"note: a run has as few as {show_count(pooled.fewest, 'sample')} of {name}; "
+                f"p99 of {show_count(pooled.fewest, 'sample')} is the maximum"
             )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
+from decimal import ROUND_CEILING, Decimal
 from typing import Generic, TypeVar
 
 from attrs import frozen
@@ -62,3 +63,32 @@ def show_number(x: float | None) -> str:
     decimals = max(0, 5 - math.floor(math.log10(size)))
     text = f"{x:.{decimals}f}"
     return text.rstrip("0").rstrip(".") if decimals else text
+
+
+ROUNDING = 1e-12
+"""Relative to a mean: what is smaller comes from the digits of a double, not from the seeds."""
+
+
+def above_rounding(spread: float | None, mean: float) -> float | None:
+    """The spread of a figure; 0 for one that is rounding."""
+    return 0.0 if spread is not None and spread <= ROUNDING * abs(mean) else spread
+
+
+def show_count(n: int, what: str) -> str:
+    """`1 session`, `2 sessions`."""
+    return f"{n} {what}" if n == 1 else f"{n} {what}s"
+
+
+def show_percent(part: float) -> str:
+    """`95 %`: four digits, or as many as tell a part from the whole."""
+    digits = next(d for d in range(4, 18) if part == 1 or f"{100 * part:.{d}g}" != "100")
+    return f"{100 * part:.{digits}g} %"
+
+
+def show_bound(x: float, digits: int = 3) -> str:
+    """An upper bound to so many digits: rounded up, for below it would be none."""
+    exact = Decimal(repr(x))
+    if not exact:
+        return "0"
+    unit = Decimal(1).scaleb(exact.adjusted() - digits + 1)
+    return f"{float(exact.quantize(unit, ROUND_CEILING)):.{digits}g}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from serq.report.table import show_number, show_table
+from serq.report.table import above_rounding, show_number, show_percent, show_table
 from serq.studies.edge import Edge
 from serq.studies.stability import TOO_LATE, Growth, Look, Stability
 
@@ -21,7 +21,7 @@ def show_stability(found: Stability) -> str:
         return head
     rows = [[str(look.arrivals), *_grown(look.growth), _percent(look.growth.spread)] for look in found.looks]
     seeds = f"{len(found.seeds)} runs, seeds {found.seeds[0]} to {found.seeds[-1]}"
-    interval = f"{100 * found.confidence:.4g} % interval"
+    interval = f"{show_percent(found.confidence)} interval"
     parts = [
         head,
         f"Growth of the backlog in the second half of the arrivals, as a part of them; {seeds}:",
@@ -46,24 +46,29 @@ def show_stability(found: Stability) -> str:
 
 def _facts(found: Stability, last: Look) -> list[list[str]]:
     age, interval = _grown(last.oldest)
+    sessions, arrivals = _amount(found.backlog, "session"), _amount(found.oldest, "arrival")
     facts = [
-        ["backlog", f"{show_number(found.backlog)} sessions at the end, on average"],
-        ["oldest", f"{show_number(found.oldest)} arrivals ago; this has grown by {age}, {interval}"],
+        ["backlog", f"{sessions} at the end, on average"],
+        ["oldest", f"{arrivals} ago; this has grown by {age}, {interval}"],
     ]
     if found.returns:
-        halfwidth = "" if found.cycle_ci is None else f" ± {show_number(found.cycle_ci)}"
-        facts.append(
-            [
-                "returns",
-                f"{found.returns} to the empty system; a cycle takes {show_number(found.cycle)}{halfwidth}",
-            ]
-        )
+        returns = f"{found.returns} to the empty system"
+        # The cycles that ended have a mean even where not every cycle ends.
+        if found.verdict != "unstable" and found.cycle is not None:
+            ci = above_rounding(found.cycle_ci, found.cycle)
+            halfwidth = "" if ci is None else f" ± {show_number(ci)}"
+            returns += f"; a cycle takes {show_number(found.cycle)}{halfwidth}"
+        facts.append(["returns", returns])
     else:
         facts.append(["returns", "none: once somebody was there, the system was never empty again"])
     if found.load is not None:
         rate = show_number(found.token_rate)
         facts.append(["load", f"{found.load:.4g} of the token-rate bound, {rate} tokens in a unit of time"])
     return facts
+
+
+def _amount(x: float | None, what: str) -> str:
+    return f"{show_number(x)} {what if x == 1 else what + 's'}"
 
 
 def _grown(growth: Growth) -> list[str]:
@@ -88,12 +93,14 @@ def show_edge(found: Edge) -> str:
     late = "" if found.in_time else TOO_LATE
     if found.middle is None or found.stable is None or found.unstable is None:
         ends = " and ".join(f"{p.found.verdict} at {show_number(p.value)}" for p in found.probes[:2])
+        if len(found.probes) == 2:
+            ends += "; what is between them was not looked at"
         return f"no edge found: {name} is {ends}{late}\n\n{table}"
     width = abs(found.unstable - found.stable) / 2
     head = (
         f"edge: {name} = {show_number(found.middle)} ± {show_number(width)}, stable at "
         f"{show_number(found.stable)}, unstable at {show_number(found.unstable)} "
-        f"(each with {100 * confidence:.4g} % confidence){late}"
+        f"(each with {show_percent(confidence)} confidence){late}"
     )
     return f"{head}\n\n{table}"
 

@@ -6,7 +6,10 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import click
+from attrs import evolve
 
+from serq.diagnostics import ProgramError
+from serq.source import SourceFile, Span
 from serq.tools.saying import quiet_option, remark
 
 
@@ -53,6 +56,24 @@ def replacements(command: Callable[..., Any]) -> Callable[..., Any]:
     ):  # fmt: skip
         command = decorate(command)
     return quiet_option(command)
+
+
+def refused_in_range(error: ProgramError, name: str, value: float, option: SourceFile) -> ProgramError:
+    """Complaints about a program in which an input has the value of one end of a range.
+
+    option: what the user wrote, which is shown for complaints about the input itself.
+    """
+    from serq.check.lists import given_file
+    from serq.tools.loading import refused_at
+
+    place = option.text.find(name) + 1
+    at = Span(1, place, 1, place + len(name), option.name)
+    said = [
+        evolve(d, at=at, source=option) if d.at is not None and d.at.file == given_file(name) else d
+        for d in error.diagnostics
+    ]
+    moved = ProgramError(said)
+    return moved if any(d.source is option for d in said) else refused_at(moved, name, value)
 
 
 def named_inputs(words: tuple[str, ...]) -> Iterator[tuple[str, str]]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import evolve, frozen
 
-from serq.diagnostics import Diagnostic, ProgramError, Sink, diagnose
+from serq.diagnostics import Diagnostic, Note, ProgramError, Sink, diagnose
 from serq.source import SourceFile
 from serq.tools.libraries import join_libraries
 from serq.tools.reading import read_json_text, read_source
@@ -153,6 +153,13 @@ def _judge(program: Program | None, sink: Sink) -> Loaded:
 def _place(d: Diagnostic) -> tuple[bool, int, int]:
     """By place; what has none comes last."""
     return (True, 0, 0) if d.at is None else (False, d.at.line, d.at.column)
+
+
+def refused_at(error: ProgramError, name: str, value: float) -> ProgramError:
+    """The same complaints, below them the value of an input at which a search met them."""
+    *others, last = error.diagnostics
+    note = Note(f"this is the program with {name} = {value:.15g}")
+    return ProgramError([*others, evolve(last, notes=(*last.notes, note))])
 
 
 def show_summary(path: str, program: Program) -> str:

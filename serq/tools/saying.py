@@ -41,14 +41,14 @@ def remark(text: str) -> None:
 
 
 def complain(diagnostics: Sequence[Diagnostic]) -> None:
-    """The first complaints on standard error; somebody who has mended those asks again."""
+    """The first complaints on standard error, and how to see the others."""
     shown = [d for d in diagnostics if d.severity == "error" or not is_quiet()]
     if len(shown) > _MOST_SHOWN:  # what refuses the program must not be lost among doubts
         shown.sort(key=lambda d: d.severity != "error")
     for d in shown[:_MOST_SHOWN]:
         print(show_diagnostic(d, _encoding(sys.stderr)), file=sys.stderr)
     if (more := len(shown) - _MOST_SHOWN) > 0:
-        print(f"… and {more} more", file=sys.stderr)
+        print(f"… and {more} more: `serq check --json` has all of them", file=sys.stderr)
 
 
 def print_text(text: str) -> None:

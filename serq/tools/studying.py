@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+import shlex
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -10,8 +10,10 @@ import click
 
 import serq
 from serq.diagnostics import ProgramError, diagnose
+from serq.longfiles import is_number
+from serq.source import SourceFile
 from serq.tools.asking import open_program, usage_errors
-from serq.tools.inputs import give, named_inputs, replacements
+from serq.tools.inputs import give, named_inputs, refused_in_range, replacements
 from serq.tools.saying import print_exact, print_text
 from serq.tools.settings import check_patience, check_replication, check_settings, check_test
 
@@ -119,13 +121,14 @@ def verify_claim(
             jobs=_cores(jobs),
             progress=progress,
         )
+    words = ["serq", "run", file, "--horizon", f"{horizon:.15g}"]
+    words += [] if arrivals is None else ["--arrivals", str(arrivals)]
+    words += [word for name, value in sets.items() for word in ("--set", f"{name}={value}")]
+    words += [word for name, value in defs.items() for word in ("--def", f"{name}={value}")]
+    command = shlex.join(words)
     if as_json:
-        print_exact(verification_to_json(found))
+        print_exact(verification_to_json(found, command))
     else:
-        given = [f"--set {name}={value}" for name, value in sets.items()]
-        given += [f"--def '{name}={value}'" for name, value in defs.items()]
-        ends = f" --arrivals {arrivals}" if arrivals is not None else ""
-        command = " ".join([f"serq run {file} --horizon {horizon:.15g}{ends}", *given])
         print_text(show_verification(found, command))
     return EXIT[found.answer]
 
@@ -207,7 +210,10 @@ def judge_stability(
             print_text(show_stability(found))
         return {"stable": 0, "unstable": 1, "undecided": 3}[found.verdict]
     name, low, high = ends
-    program = open_program(file, {**sets, name: repr(low)}, defs)
+    try:
+        program = open_program(file, {**sets, name: repr(low)}, defs)
+    except ProgramError as error:
+        raise refused_in_range(error, name, low, SourceFile("--param", param or "")) from None
     text = program.source.text if program.source is not None else None
     given: dict[str, Any] = {"source": text, "sets": sets, "defs": defs}
     with Progress(MOST_PROBES, " values at most") as progress:
@@ -223,18 +229,15 @@ def _range(text: str, sets: Mapping[str, str]) -> tuple[str, float, float]:
     """`NAME=LOW:HIGH`."""
     name, equals, ends = text.partition("=")
     name = name.strip()
-    first, colon, second = ends.partition(":")
-    try:
-        low, high = float(first), float(second)
-    except ValueError:
-        low = high = math.nan
-    if not (name.isidentifier() and equals and colon):
+    first, _, second = ends.partition(":")
+    if not (name.isidentifier() and equals and first.strip() and second.strip()):
         fault = "it is not of this form"
-    elif not (math.isfinite(low) and math.isfinite(high)):
-        bad = second if math.isfinite(low) else first
-        fault = f"`{bad}` is not a finite number"
-    elif not low < high:
-        fault = f"{first} is not below {second}"
+    elif (colons := ends.count(":")) > 1:
+        fault = f"it has {colons + 1} numbers"
+    elif not is_number(bad := first) or not is_number(bad := second):
+        fault = f"`{bad.strip()}` is not a finite number"
+    elif not (low := float(first)) < (high := float(second)):
+        fault = f"{first.strip()} is not below {second.strip()}"
     elif name in sets:
         fault = f"{name} is set to {sets[name]} as well"
     else:

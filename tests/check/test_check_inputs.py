@@ -92,3 +92,35 @@ def test_a_constant_counts_from_its_line_on_and_the_last_one_at_run_time() -> No
     assert program.gauges[0].value == Num(2)
     assert [d.code for d in sink.diagnostics] == ["SQ0290"]
     assert CODES["SQ0290"].severity == "doubt"
+
+
+READS = """\
+use "std/args";
+fn main() {
+  let p = args.number("p", 0.5);
+  let ends = args.numbers("ends", [1, 2, 3]);
+  let desks = %s;
+  let others = desks + 1;
+  let times = [1, %s, 3];
+  let third = times[2] / 4 / length(times);
+  stage desk[desks] : fifo;
+  stage link : fifo;
+  workload { arrive at (times); init { set x = ~table(1: p, 2: 0.5); set y = ends[2]; } }
+  server {
+    run desk[0] (cost(desk[0], others));
+    branch with (third) { run link (cost(link, times[turn_no - 1])); }
+    observe all = sum k in 3 (times[k]);
+  }
+}
+"""
+
+
+def test_what_reads_a_refused_value_is_not_refused_as_well() -> None:
+    program, errors = check(READS % ("2", "2"))
+    assert program is not None, errors
+    for sets in ({"p": "0 / 0"}, {"p": "nan"}, {"ends": "1, 0 / 0"}, {"ends": []}):
+        _, errors = check(READS % ("2", "2"), sets=sets)
+        assert len(errors) == 1, errors
+    for desks, element, code in (("0 / 0", "2", "SQ0513"), ("2", "0 / 0", "SQ0513"), ("lost", "2", "SQ0204")):
+        _, errors = check(READS % (desks, element))
+        assert [e.code for e in errors] == [code]

@@ -20,7 +20,7 @@ def loaded_after(code: str) -> set[str]:
 
 
 def test_importing_serq_loads_nothing_heavy() -> None:
-    heavy = {"numpy", "click", "cattrs", "lark", "serq.machine", "serq.syntax", "serq.ir"}
+    heavy = {"numpy", "click", "cattrs", "lark", "attrs", "serq.diagnostics", "serq.syntax", "serq.ir"}
     assert not heavy & loaded_after("import serq")
 
 

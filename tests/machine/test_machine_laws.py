@@ -216,6 +216,32 @@ def test_computed_parameters_are_looked_at_when_they_are_drawn() -> None:
     assert "<program>:3:66: error[SQ0621]: `~geometric(0)` has no law" in said
 
 
+@pytest.mark.parametrize(
+    ("guard", "shown"),
+    [
+        ("with (3)", "branch with (3)"),
+        ("with (serial + 3)", "branch with (3)"),
+        ("(~bernoulli(3))", "~bernoulli(3)"),
+        ("(~bernoulli(serial + 3))", "~bernoulli(3)"),
+        ("with (max(0, ~bernoulli(serial + 3)))", "~bernoulli(3)"),
+    ],
+)
+def test_a_probability_is_shown_as_it_is_written(guard: str, shown: str) -> None:
+    source = program("batch(1)").replace("observe at", f"branch {guard} {{ observe x = 1; }} observe at")
+    assert f"`{shown}` has no law: a probability is a number from 0 to 1" in refusal(source)
+    with pytest.raises(serq.ProgramError) as refused:
+        serq.run(serq.compile(source=source), horizon=100, plain=True)
+    assert f"`{shown}` has no law" in str(refused.value)
+
+
+@pytest.mark.parametrize("written", ["poisson(3)", "uniform(1, 2)", "bernoulli(serial / 2)"])
+def test_a_law_without_its_sign_is_proposed_with_it(written: str) -> None:
+    said = refusal(program("batch(1)", f"set x = {written};"))
+    assert "error[SQ0202]" in said and f"help: a random value is written `~{written}`" in said
+    said = refusal(program("batch(1)", "set x = table(1);"))
+    assert "help: a random value is written `~table(v: p, …)`" in said
+
+
 # ---------------------------------------------------------------- streams
 
 
@@ -306,6 +332,17 @@ def test_samples_of_a_file_are_drawn_alike(tmp_path: Path) -> None:
     assert abs((drawn == 20).mean() - 0.5) < STANDARD_ERRORS * math.sqrt(0.25 / drawn.size)
 
 
+@pytest.mark.parametrize("heading", ["prompt", '"tokens of 1"', "_n", "# of tokens", "Länge", "infinite"])
+def test_a_heading_begins_as_a_name_does(tmp_path: Path, heading: str) -> None:
+    assert set(run_with(tmp_path, f"{heading}\n5\n", 3)) == {5}
+
+
+NO_HEADINGS = [
+    "1e400", "nan", "NaN", "inf", "-Infinity", "1_000", "1 000", "12ms", "1,5", '"1,5"', '"nan"', "+", ".",
+]  # fmt: skip
+"""First lines that are numbers with a fault."""
+
+
 @pytest.mark.parametrize(
     ("content", "says"),
     [
@@ -313,6 +350,10 @@ def test_samples_of_a_file_are_drawn_alike(tmp_path: Path) -> None:
         ("length\n", "SQ0628"),
         ("1\n2 tokens\n", "lengths.csv:2:1: error[SQ0627]: this line is `2 tokens`"),
         ("1\n\n   inf\n", "lengths.csv:3:4: error[SQ0627]"),
+        *(
+            (f"{line}\n2\n3\n", f"lengths.csv:1:1: error[SQ0627]: this line is `{line}`")
+            for line in NO_HEADINGS
+        ),
     ],
 )
 def test_a_file_that_is_no_list_of_numbers(tmp_path: Path, content: str, says: str) -> None:

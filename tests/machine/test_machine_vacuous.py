@@ -8,13 +8,14 @@ import pytest
 
 import serq
 from serq.report import report_to_json, show_report
+from serq.report.show_replications import show_replications
 
 PROGRAM = """\
 fn main() {
   device gpu { }
   engine e on gpu { tokens cap 4; schedule { advance running; } execute (1); }
   workload { arrive batch(3); }
-  server { run e prefill (cost(e, 5)); observe done = now; }
+  server { run e prefill (cost(e, 5)); observe done = now; branch (serial > 9) { observe never = now; } }
   claim c: CLAIM;
 }
 """
@@ -64,3 +65,46 @@ def test_a_premise_that_never_came_true_is_told(claim: str) -> None:
 def test_other_claims_are_reported_as_ever(claim: str) -> None:
     assert show_report(run(claim, True)) == show_report(run(claim, False))
     assert report_to_json(run(claim, True)) == report_to_json(run(claim, False))
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "quantile(never, 0.99) <= 5",
+        "count(done) == 3 && mean(never) <= 1",
+        "largest(never) <= 5",
+        "smallest(never) >= 0",
+        "share(never > 5) <= 0.01",
+        "!(stdev(never) > 1)",
+        "abs(mean(never) - largest(never)) == 0",
+        "count(done) == 9 || mean(never) <= 1",
+    ],
+)
+def test_what_holds_of_no_sample_is_told(claim: str) -> None:
+    report = run(f"at end ({claim})", False)
+    line = "vacuous: claim c holds only because there is no sample of never"
+    assert line in show_report(report).splitlines()
+    assert json.loads(report_to_json(report))["claims"][0]["note"] is None
+    asked = json.loads(report_to_json(run(f"at end ({claim.removeprefix('count(done) == 9 || ')})", True)))
+    assert asked["claims"][0]["note"] == "holds only because there is no sample of never"
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "count(never) == 0",
+        "total(never) <= 5",
+        "mean(done) <= 50",
+        "count(never) == 0 || mean(never) <= 5",
+        "count(done) == 3 || mean(never) <= 5",
+        "share(never <= 5) >= 0.99",
+    ],
+)
+def test_what_needs_no_sample_of_it_is_not_told(claim: str) -> None:
+    assert "vacuous" not in show_report(run(f"at end ({claim})", False))
+
+
+def test_runs_of_many_seeds_tell_it_together() -> None:
+    program = serq.compile(source=PROGRAM.replace("CLAIM", "at end (mean(never) <= 5)"))
+    text = show_replications(serq.replicate(program, horizon=100, seeds=3))
+    assert "vacuous: claim c holds in 3 of 3 runs only because there is no sample of never" in text

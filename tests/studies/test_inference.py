@@ -118,8 +118,10 @@ def test_mser_leaves_out_a_bad_beginning() -> None:
 
 
 def test_mser_cannot_tell_from_a_short_or_a_growing_series() -> None:
-    assert mser5(np.arange(9.0)) is None
     assert mser5(np.arange(100.0)) is None
+    begun = np.concatenate((np.full(3, 50.0), np.random.default_rng(4).normal(size=17)))
+    assert mser5(begun[:-1]) is None
+    assert mser5(begun) == 3
 
 
 def test_mser_is_the_least_of_all_cuts() -> None:

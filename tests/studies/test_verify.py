@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 import random
 import re
+import shlex
 from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 
 import serq
-from serq.studies.verify import SequentialTest
+from serq.report.table import show_bound
+from serq.studies.verify import SequentialTest, show_verification
 from serq.tools.cli import run_command
 
 # The claim is true on a path with probability p: one draw.
@@ -193,6 +195,86 @@ def test_the_command_answers_and_shows_a_path(
         assert re.search(r"^lucky +at end +fails$", capsys.readouterr().out, re.MULTILINE)
     assert run_command([*asked, "--json"]) == status
     assert json.loads(capsys.readouterr().out)["answer"] == word
+
+
+def test_the_json_has_the_command_and_no_rounding(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "a coin.sq"
+    path.write_text(COIN.format(p=0.5), encoding="utf-8")
+    assert run_command(verify(path, "--probability", "0.9", "--set", "p=1 / 2", "--json")) == 1
+    found = json.loads(capsys.readouterr().out)
+    assert found["half_width"] == 0.05
+    words = shlex.split(found["failing_command"])
+    assert words[:3] == ["serq", "run", str(path)] and "p=1 / 2" in words
+    assert words[-2:] == ["--seed", str(found["false_seeds"][0])]
+    assert run_command(words[1:]) == 1
+    capsys.readouterr()
+    assert run_command(verify(path, "--probability", "0.9", "--set", "p=1", "--json")) == 0
+    assert json.loads(capsys.readouterr().out)["failing_command"] is None
+
+
+def test_a_claim_that_was_not_put_to_the_test(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "coin.sq"
+    claims = "claim empty: at end (mean(tpot) <= 1); claim outside given (0): at end (count(luck) == 1);"
+    path.write_text(COIN.format(p=0.5).replace("claim lucky", f"{claims} claim lucky"), encoding="utf-8")
+    asked = verify(path, "--probability", "0.9", "--most", "100")
+    assert run_command([*asked, "--claim", "empty"]) == 0
+    first, second, *_ = capsys.readouterr().out.splitlines()
+    assert first.startswith("claim empty: yes, ")
+    reason = "only because there is no sample of tpot"
+    assert second == f"  vacuous   on all of the 27 paths on which it is true, {reason}"
+    assert run_command([*asked, "--claim", "outside"]) == 3
+    first = capsys.readouterr().out.splitlines()[0]
+    assert first == "claim outside: undecided: every path breaks its given, so that 100 paths told nothing"
+
+
+def test_a_claim_that_is_vacuous_on_some_paths(tmp_path: Path) -> None:
+    """A path on which nothing is drawn has no sample: the claim holds on all, on half of them of nothing."""
+    source = COIN.format(p=0.5).replace("observe luck = good;", "branch (good) { observe luck = good; }")
+    found = serq.verify(serq.compile(source=source.replace("mean(luck) == 1", "mean(luck) <= 1")),
+                        claim="lucky", probability=0.9, horizon=5)  # fmt: skip
+    assert found.answer == "yes" and 0 < found.vacuous < found.true
+    assert found.vacuous_because == "there is no sample of luck"
+    lines = show_verification(found, "").splitlines()
+    assert lines[1].startswith(f"  vacuous   on {found.vacuous} of the {found.true} paths")
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_premise_is_looked_for_on_the_first_paths(jobs: int) -> None:
+    """All further ones run without being asked for it at every iteration. The one token of each is no two."""
+    source = COIN.format(p=0.5).replace("run desk (cost(desk, 1));", "run idle prefill (cost(idle, 1));")
+    for least, vacuous in ((2, 10), (1, 0)):
+        claim = f"every iteration of idle (tokens < {least} || residents == 1)"
+        program = serq.compile(source=source.replace("some iteration of idle (residents > 0)", claim))
+        found = serq.verify(program, claim="seen", probability=0.9, horizon=5, jobs=jobs)
+        assert found.true > 10 and (found.answer, found.looked_at, found.vacuous) == ("yes", 10, vacuous)
+        line = "  vacuous   on all of the first 10 paths on which it is true, only because its premise "
+        assert (line in show_verification(found, "")) == (vacuous > 0)
+
+
+@pytest.mark.parametrize("probability", [0.9, 0.99, 0.7, 0.05, 0.5, 0.999999])
+def test_the_usual_half_width(probability: float) -> None:
+    """Half the distance to the nearer of 0 and 1, at most 0.05; by the digits, in whole millionths."""
+    millionths = round(probability * 1e6)
+    found = serq.verify(coin(1), claim="lucky", probability=probability, horizon=5, most=1)
+    assert found.half_width == min(100_000, millionths, 1_000_000 - millionths) / 2 / 1_000_000
+
+
+def test_a_bound_is_rounded_up_and_a_part_is_not_the_whole() -> None:
+    found = serq.verify(coin(1), claim="lucky", probability=0.99, horizon=5)
+    line = next(line for line in show_verification(found, "").splitlines() if "rule of three" in line)
+    shown = float(line.split("at most ")[1].split()[0])
+    assert found.failures_at_most is not None
+    assert found.failures_at_most <= shown < 1.01 * found.failures_at_most
+    assert [show_bound(x) for x in (0.01004, 0.0995, 0.9999, 1.0, 0.0)] == ["0.0101", "0.0995", "1", "1", "0"]
+    sure = serq.verify(coin(1), claim="lucky", probability=0.9, horizon=5, confidence=0.9999999)
+    assert "99.99999 % interval" in show_verification(sure, "")
+    assert "95 % interval" in show_verification(found, "")
+
+
+def test_one_path_is_no_paths() -> None:
+    found = serq.verify(coin(1), claim="lucky", probability=0.9, horizon=5, most=1)
+    text = show_verification(found, "")
+    assert "undecided: 1 path does not tell" in text and "  paths     1, seed 1: true on 1" in text
 
 
 def test_an_undecided_question_has_its_own_code(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

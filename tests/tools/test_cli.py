@@ -431,6 +431,44 @@ def test_a_reader_who_leaves_is_no_trouble(root: Path) -> None:
     assert done.stdout in ("0\n", "1\n")  # 0 if it had written everything before the reader left
 
 
+def test_more_complaints_than_are_shown(write: Write, capsys: pytest.CaptureFixture[str]) -> None:
+    """Twenty are shown, and the command that is named has the others as well."""
+    path = write("fn main() {\n" + "".join(f"  gauge g{i} = lost{i};\n" for i in range(25)) + "}\n")
+    assert run_command(["check", str(path)]) == 1
+    said = capsys.readouterr().err
+    assert said.count("error[SQ0201]") == 20
+    assert said.endswith("… and 5 more: `serq check --json` has all of them\n")
+    assert run_command(["check", "--json", str(path)]) == 1
+    assert capsys.readouterr().out.count('"SQ0201"') == 25
+
+
+SCRIPT = "from serq.__main__ import main; main()"
+"""What an installation writes for the command `serq`."""
+
+
+@pytest.mark.parametrize("begun", ["runpy.run_module('serq', run_name='__main__')", SCRIPT])
+@pytest.mark.parametrize(
+    "module", ["serq.tools", "attrs", "serq.codes.limits", "click", "serq.tools.studying"]
+)
+def test_interrupting_the_start_exits_with_130(module: str, begun: str, root: Path) -> None:
+    """As soon as a module is looked for, which all are one after the other."""
+    code = f"""
+import os, runpy, signal, sys
+
+class Interrupting:
+    def find_spec(self, name, *rest):
+        if name == {module!r}:
+            os.kill(os.getpid(), signal.SIGINT)
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+sys.meta_path.insert(0, Interrupting())
+sys.argv = ["serq", "check", "examples/hello.sq"]
+{begun}
+"""
+    done = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "interrupted\n")
+
+
 def test_interrupting_a_run_exits_with_130(root: Path, write: Write) -> None:
     path = write(GOOD)
     dump = path.with_name("dump")  # made before the run begins

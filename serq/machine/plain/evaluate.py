@@ -33,7 +33,7 @@ from serq.ir.expr import (
     Unary,
     Var,
 )
-from serq.ir.laws import show_parameters
+from serq.ir.laws import show_draw
 from serq.machine.draws import OutsideLaw, Stream
 from serq.machine.laws import Recorded, read_samples
 from serq.machine.plain.state import Engine, Entry, Hold, Line, Machine, Part, Pool, Run, Session
@@ -139,9 +139,8 @@ def _draw(e: Draw, here: Here) -> float:
             return draws.table(tuple(parameters))
         drawn: float = getattr(draws, e.law)(*parameters)
     except OutsideLaw as fault:
-        shown = show_parameters(e.law, [show(p) for p in parameters])
-        fail = here.machine.fail
-        fail("SQ0621", e.at, serial=fault.serial, law=e.law, parameters=shown, fault=fault.fault)
+        draw = show_draw(e.law, [show(p) for p in parameters], e.at, here.machine.program.source)
+        here.machine.fail("SQ0621", e.at, serial=fault.serial, draw=draw, fault=fault.fault)
     return drawn
 
 
