@@ -105,6 +105,81 @@ def test_filling_up_is_not_growth() -> None:
     assert found.verdict == "stable"
 
 
+LONG_STAYS = {
+    "an answer lasts 120 arrivals": """use "std/args";
+      fn main() {
+        let rate = args.number("rate", 0.12);
+        device gpu { }
+        engine llm on gpu { tokens cap 256; schedule { advance running decode first; } execute (10); }
+        workload { arrive poisson(rate); init { set answer = ~geometric(1 / 100); } }
+        server { run llm prefill (cost(llm, 50)); run llm decode (cost(llm, answer)); }
+      }""",
+    "somebody stays 150 arrivals": desk("poisson(1)", "~exp(150)").replace(
+        "stage desk : fifo", "stage desk : delay"
+    ),
+    "half of them stay 500 arrivals": desk("poisson(1)", "~bernoulli(0.5) ? 0.1 : 500").replace(
+        "stage desk : fifo", "stage desk : delay"
+    ),
+}
+"""Programs that are far from full, and fill up for a long time."""
+
+
+@pytest.mark.parametrize("seed", thinned([1, 100, 200], 3))
+@pytest.mark.parametrize("what", LONG_STAYS)
+def test_a_system_in_which_sessions_stay_long_is_not_unstable(what: str, seed: int) -> None:
+    program = serq.compile(source=LONG_STAYS[what])
+    found = serq.stability(program, seed=seed, seeds=8, resolution=0.2)
+    assert found.looks[0].growth.mean > 0.1
+    assert found.verdict == "stable"
+
+
+@pytest.mark.slow
+def test_the_edge_of_an_engine_with_long_answers_is_at_its_bound() -> None:
+    """256 tokens in 10, over 50 + 100 tokens for each session."""
+    edge = serq.find_edge(
+        source=LONG_STAYS["an answer lasts 120 arrivals"], parameter="rate", low=0.01, high=0.4, jobs=2
+    )
+    assert edge.stable is not None and edge.unstable is not None
+    assert edge.stable <= 1.03 * 25.6 / 150
+    assert edge.unstable >= 0.97 * 25.6 / 150
+
+
+@pytest.mark.parametrize("seed", thinned([1, 100, 200, 300], 4))
+def test_a_burst_is_not_growth(seed: int) -> None:
+    """The last arrival that is looked at comes amid those of its slot, but they all go within it."""
+    program = serq.compile(source=desk("slotted(100, ~poisson(100 * rate))"), sets={"rate": 0.9})
+    assert serq.stability(program, seed=seed).verdict == "stable"
+
+
+def test_a_shared_engine_that_serves_everyone_may_be_unstable() -> None:
+    """Everybody gets a token in every iteration, and iterations get longer and longer."""
+    source = """use "std/args";
+      fn main() {
+        let rate = args.number("rate", 0.1);
+        device gpu { }
+        engine llm on gpu {
+          tokens cap 1000000; schedule { advance running; } execute (1 + 0.05 * batch.tokens);
+        }
+        workload { arrive poisson(rate); init { set answer = ~geometric(1 / 20); } }
+        server { run llm prefill (cost(llm, 100)); run llm decode (cost(llm, answer)); }
+      }"""
+    assert serq.stability(serq.compile(source=source), resolution=0.2).verdict == "stable"
+    assert serq.stability(serq.compile(source=source, sets={"rate": 0.2})).verdict == "unstable"
+
+
+def test_sessions_that_never_go_are_not_waited_for() -> None:
+    """The first waits for more than it has left, and all others for the first."""
+    source = """fn main() {
+      device gpu { kv cap 10; }
+      stage desk : delay;
+      pool kv on gpu { }
+      workload { arrive poisson(1); }
+      server { hold kv (cost(kv, 6)) { hold kv (cost(kv, 5)) { run desk (cost(desk, 0.1)); } } }
+    }"""
+    found = serq.stability(serq.compile(source=source))
+    assert found.verdict == "unstable"
+
+
 def test_the_number_of_processes_changes_nothing() -> None:
     program = serq.compile(source=desk(), sets={"rate": 0.5})
     assert serq.stability(program, jobs=2) == serq.stability(program)
@@ -259,6 +334,7 @@ def test_a_course_is_the_same_watched_or_read_from_records(arrive: str, load: fl
     for seed in (1, 2):
         read, watched = course_of(program, seed, 600), watch_course(program, seed, 600)
         assert read.marks == watched.marks
+        assert read.drain == pytest.approx(watched.drain, rel=1e-9)
         # At the multiples of a slot sessions come and go at one instant, in either order.
         assert read.empties == watched.empties or "slotted" in arrive
         assert read.work == 20
