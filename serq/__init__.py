@@ -245,7 +245,8 @@ def stability(
     progress: called with the number of events.
     Raises ProgramError when the program has no such stream, or when a run cannot go on.
     """
-    from serq.studies.stability import Patience, deadline_in, judge_stability
+    from serq.studies.looks import Patience
+    from serq.studies.stability import deadline_in, judge_stability
     from serq.tools.settings import check_patience, check_replication, check_settings
 
     check_settings(horizon=1.0, seed=seed)
@@ -281,7 +282,8 @@ def find_edge(
     """
     from serq.diagnostics import ProgramError
     from serq.studies.edge import find_edge
-    from serq.studies.stability import Patience, deadline_in
+    from serq.studies.looks import Patience
+    from serq.studies.stability import deadline_in
     from serq.tools.loading import refused_at
     from serq.tools.settings import check_patience, check_replication, check_settings
 

@@ -120,7 +120,8 @@ def read_chain(program: Program) -> Chain:
     if law is None:
         found.say(
             "SQ0803", arrival.count.at or arrival.at, what="the number of sessions in a slot",
-            wanted="a law of a few: a constant, `~table`, `~bernoulli` or `~binomial` of fractions, or sums",
+            wanted="a law of at most 1000 outcomes: a constant, `~table`, `~bernoulli`, `~binomial`, sums, "
+            "with probabilities that are fractions of denominators up to ten million",
         )  # fmt: skip
     if fragment is not None:
         _check(fragment, arrival, found)
@@ -275,6 +276,9 @@ def _by_load(question: Stability, f: Fragment, work: int, load: Fraction, prove:
     return Verdict(question, "proved" if below else "refuted", ("load",), why=compared)
 
 
+_NEVER_EMPTY = "somebody comes in every slot, so the empty engine, where it starts, never comes back"
+
+
 def _decide(chain: Chain, text: Text, question: Stability, prove: bool) -> tuple[Verdict, list[str]]:
     """What becomes of the question, and the proof."""
     f = chain.fragment
@@ -284,7 +288,7 @@ def _decide(chain: Chain, text: Text, question: Stability, prove: bool) -> tuple
     below = verdict.status == "proved"
     empty = next((weight for sessions, weight in chain.law if sessions == 0), 0)
     if below and not empty:
-        return Verdict(question, "stated", why="somebody comes in every slot, so it never is empty"), []
+        return Verdict(question, "stated", why=_NEVER_EMPTY), []
     name, phases = f"Claims.{lean_name(text.stem)}", f"(phases := {phases_text(f.path)})"
     proof = (
         f"theorem stable : {name}.stable := fun runs h =>\n  slotted_below proper rfl serves {phases} lengths"

@@ -15,7 +15,8 @@ from attrs import asdict, frozen
 
 from serq.ir.program import Program
 from serq.report.report import plain_value
-from serq.studies.stability import Patience, Stability, judge_stability
+from serq.studies.looks import Patience
+from serq.studies.stability import Stability, judge_stability
 
 MOST_PROBES = 24
 """Values that a search looks at."""

@@ -6,7 +6,8 @@ import json
 
 from serq.report.table import above_rounding, show_number, show_percent, show_table
 from serq.studies.edge import Edge
-from serq.studies.stability import TOO_LATE, Growth, Look, Stability
+from serq.studies.looks import Growth, Look
+from serq.studies.stability import TOO_LATE, Stability
 
 
 def study_to_json(found: Stability | Edge) -> str:

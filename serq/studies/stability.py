@@ -39,21 +39,15 @@ from attrs import asdict, frozen
 from serq.diagnostics import ProgramError, diagnose
 from serq.ir.program import Program
 from serq.ir.workload import NoArrivals, Poisson, Renewal, Slotted
-from serq.report.inference import deviation, student_t
 from serq.report.report import plain_value
 from serq.studies.capacity import arrival_rate, most_tokens_per_time
-from serq.studies.course import Course, FollowSeeds, Line
+from serq.studies.course import Course, FollowSeeds
+from serq.studies.looks import MOST_LOOKS, Growth, Look, Patience, growth_of, half_width, look_at
 from serq.studies.workers import results_in_order
 from serq.tools.running import with_source
 
 FIRST_LOOK = 200
-"""Arrivals of the shortest runs; doubled from look to look."""
-
-MOST_LOOKS = 9
-"""So the longest runs have 51200 arrivals."""
-
-FEWEST_CAME = 30
-"""Jobs that must have come to a place in the second half, all runs together, before its growth counts."""
+"""Arrivals of the shortest runs; doubled from look to look, to 51200."""
 
 UNUSED_AFTER = 6_400
 """Arrivals of each run after which a place to which nobody came counts as one that is not used."""
@@ -64,66 +58,8 @@ SLOWER = 0.5
 What nobody serves drains in proportion to itself; what is in service, in the same time however much it is.
 """
 
-ENOUGH_GROWTH = 0.0125
-"""A part of the arrivals that nobody serves, which is no doubt too many however coarse the resolution."""
-
-AT_EDGE = 0.6
-"""Growth of a system at its edge, as a part of its standard deviation between runs.
-
-The backlog is then like a reflected Brownian motion, |B(N)|: from N/2 to N its mean grows by
-0.80 (1 - 0.71) s √N = 0.23 s √N, and the growth varies by about 0.5 s √N from run to run.
-"""
-
-
-@frozen
-class Growth:
-    """How much something grew over the second half of the arrivals, as a part of what came meanwhile.
-
-    mean: over the runs; low, high: its interval. spread: standard deviation from run to run. controlled:
-    the time that the arrivals took was used as a control variable.
-    """
-
-    mean: float
-    low: float
-    high: float
-    spread: float
-    controlled: bool = False
-
-    def is_flat(self, most: float) -> bool:
-        """Whether it is certainly less than `most`, and perhaps nothing."""
-        return self.high < most and self.low <= 0
-
-    def is_steep(self, patience: Patience) -> bool:
-        """Whether it is certainly more than a part of the resolution, and than at the edge."""
-        return self.low > min(patience.resolution / 4, ENOUGH_GROWTH) + AT_EDGE * self.spread
-
-
-@frozen
-class Waiting:
-    """What the runs say of one place where jobs wait.
-
-    name: of a stage, a pool, or a member of a family of them. came: jobs in the second half, all runs
-    together. growth: of the number there, as a part of them; None when they are too few to tell.
-    """
-
-    name: str
-    came: int
-    growth: Growth | None
-
-
-@frozen
-class Look:
-    """What the runs say after so many arrivals each.
-
-    growth: of the backlog, as a part of the second half of the arrivals. oldest: growth of the age of the
-    oldest session present, counted in arrivals, as a part of them too. lines: the places where jobs wait,
-    if these are not just where all sessions do.
-    """
-
-    arrivals: int
-    growth: Growth
-    oldest: Growth
-    lines: tuple[Waiting, ...]
+LEAST_TIME = 0.5
+"""The part of their mean time that arrivals have to take, or they are a burst, which is no evidence."""
 
 
 @frozen
@@ -158,26 +94,6 @@ class Stability:
     def to_dict(self) -> dict[str, Any]:
         """The JSON form: plain dictionaries and lists."""
         return asdict(self, value_serializer=plain_value)
-
-
-@frozen
-class Patience:
-    """How much a verdict may cost and how fine it has to be.
-
-    seeds: runs of each look, at least 4. resolution: see `Stability`. most_events: of all looks together.
-    deadline: seconds since the epoch at which all looking ends.
-    """
-
-    seeds: int = 12
-    confidence: float = 0.95
-    resolution: float = 0.05
-    most_events: int = 100_000_000
-    deadline: float = math.inf
-
-    @property
-    def one_look(self) -> float:
-        """How sure one look has to be for all of them together to be as sure as asked for (Bonferroni)."""
-        return 1 - (1 - self.confidence) / MOST_LOOKS
 
 
 def deadline_in(seconds: float | None) -> float:
@@ -227,7 +143,7 @@ def judge_stability(
                 break
             before, courses = courses, latest
             looks.append(look_at(courses, arrivals, rate, patience))
-            verdict, reason = decide(looks[-1], courses, before, patience)
+            verdict, reason = decide(looks[-1], courses, before, rate, patience)
             arrivals *= 2
     except ProgramError as error:
         raise with_source(error, program) from None
@@ -244,7 +160,7 @@ def judge_stability(
         # A first session always comes to an empty system.
         returns=len(cycles),
         cycle=math.fsum(cycles) / len(cycles) if cycles else None,
-        cycle_ci=_halfwidth(cycles, patience.confidence) if len(cycles) > 1 else None,
+        cycle_ci=half_width(cycles, patience.confidence) if len(cycles) > 1 else None,
         backlog=sum(end.backlog for end in ends) / len(ends) if ends else None,
         oldest=sum(end.oldest for end in ends) / len(ends) if ends else None,
         load=_load(courses, rate, bound),
@@ -257,60 +173,29 @@ TOO_MANY = "; longer runs would take more events than they may (--most-events)"
 TOO_LATE = "; the time is up (--time)"
 
 
-def look_at(courses: Sequence[Course], arrivals: int, rate: float | None, patience: Patience) -> Look:
-    """How the backlog, its age and the lines have grown over the second half of the arrivals."""
-    second = arrivals - arrivals // 2
-    ends = [(c.marks[0], c.marks[-1]) for c in courses]
-    # Each line may be the one that seems to grow by chance.
-    one = 1 - (1 - patience.one_look) / (1 + len(courses[0].lines))
-    grown = [(end.backlog - half.backlog) / second for half, end in ends]
-    aged = [(end.oldest - half.oldest) / second for half, end in ends]
-    growth = _growth(grown, one)
-    if rate is not None:
-        late = [(end.time - half.time) * rate / second - 1 for half, end in ends]
-        if controlled := _controlled(grown, late, one):
-            mean, half_width = controlled
-            growth = Growth(mean, mean - half_width, mean + half_width, growth.spread, True)
-    lines = zip(*(c.lines for c in courses), strict=True)
-    return Look(arrivals, growth, _growth(aged, one), tuple(_waiting(line, one) for line in lines))
-
-
-def _growth(values: Sequence[float], confidence: float) -> Growth:
-    mean, half_width = math.fsum(values) / len(values), _halfwidth(values, confidence)
-    return Growth(mean, mean - half_width, mean + half_width, deviation(values))
-
-
-def _waiting(line: Sequence[Line], confidence: float) -> Waiting:
-    """The growth of one line in all runs: a ratio of means, with the error of its residuals.
-
-    Source: the ratio estimator of W. G. Cochran, Sampling Techniques, Wiley 1977, chapter 6.
-    """
-    grown = [run.present[2] - run.present[0] for run in line]
-    came = [more + run.served[2] - run.served[0] for more, run in zip(grown, line, strict=True)]
-    whole = sum(came)
-    if whole < FEWEST_CAME:
-        return Waiting(line[0].name, whole, None)
-    ratio, share = sum(grown) / whole, whole / len(line)
-    rest = _growth([(more - ratio * n) / share for more, n in zip(grown, came, strict=True)], confidence)
-    return Waiting(line[0].name, whole, Growth(ratio, ratio + rest.low, ratio + rest.high, rest.spread))
-
-
 def decide(
-    look: Look, courses: Sequence[Course], before: Sequence[Course], patience: Patience
+    look: Look, courses: Sequence[Course], before: Sequence[Course], rate: float | None, patience: Patience
 ) -> tuple[str, str]:
     """The verdict of a look, and why. before: the runs of the look before it; none if it is the first.
+    rate: of the stream, None where it is not known.
 
-    Unstable: the backlog, or a line, is steep, nobody came to an empty system in the last quarter, and what
-    is there takes longer to go than before. Stable: all are flat, and so is the age of the oldest session.
+    Unstable: the backlog, or a line, is steep, though the arrivals took their time, nobody came to an empty
+    system in the last quarter, and what is there takes longer to go than before. Stable: all are flat, and
+    so is the age of the oldest session.
     """
     grown: list[tuple[Growth | None, str, str]] = [(look.growth, "the backlog grows", "sessions come")]
     grown += [(line.growth, f"the line at {line.name} grows", "jobs come to it") for line in look.lines]
+    took = math.fsum(c.marks[-1].time - c.marks[0].time for c in courses) / len(courses)
+    second = look.arrivals - look.arrivals // 2
+    is_burst = took <= 0 if rate is None else took * rate < LEAST_TIME * second
     emptied = any(c.empties and c.empties[-1] > c.marks[1].time for c in courses)
     doubt = ""
     for k, (growth, what, while_) in enumerate(grown):
         if growth is None or not growth.is_steep(patience):
             continue
-        if emptied:
+        if is_burst:
+            doubt = doubt or f"{what}, but these arrivals came in bursts, more than there will be on average"
+        elif emptied:
             doubt = doubt or f"{what}, but the system has been empty since"
         elif not _drains_slower(courses, before, k, patience.one_look):
             doubt = doubt or f"{what}, but may still be filling up: what is there does not take longer to go"
@@ -347,7 +232,7 @@ def _drains_slower(courses: Sequence[Course], before: Sequence[Course], k: int, 
         return False
     size, drain = size / len(pairs), drain / len(pairs)
     slower = [(now[1] - was[1]) / drain - SLOWER * (now[0] - was[0]) / size for was, now in pairs]
-    return _growth(slower, confidence).low > 0
+    return growth_of(slower, confidence).low > 0
 
 
 def _left(course: Course, k: int) -> tuple[float, float]:
@@ -369,26 +254,6 @@ def check_stream(program: Program) -> None:
         return
     sources = {program.source.name: program.source} if program.source else None
     raise ProgramError([diagnose("SQ0938", arrival.at, sources=sources, kind=kind)])
-
-
-def _controlled(
-    values: Sequence[float], control: Sequence[float], confidence: float
-) -> tuple[float, float] | None:
-    """The mean of `values` as if `control` had been at its mean of 0, with its half width; None if the
-    control does not vary."""
-    n = len(values)
-    center, middle = math.fsum(control) / n, math.fsum(values) / n
-    square = math.fsum((c - center) ** 2 for c in control)
-    if n < 4 or square <= 1e-20:
-        return None
-    slope = math.fsum((c - center) * v for c, v in zip(control, values, strict=True)) / square
-    rest = math.fsum((v - middle - slope * (c - center)) ** 2 for c, v in zip(control, values, strict=True))
-    error = math.sqrt(rest / (n - 2) * (1 / n + center**2 / square))
-    return middle - slope * center, student_t(n - 2, confidence) * error
-
-
-def _halfwidth(values: Sequence[float], confidence: float) -> float:
-    return student_t(len(values) - 1, confidence) * deviation(values) / math.sqrt(len(values))
 
 
 def _load(courses: Sequence[Course], rate: float | None, bound: float | None) -> float | None:

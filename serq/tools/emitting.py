@@ -16,6 +16,9 @@ from serq.lean.prove import Emitted, Verdict
 from serq.tools.saying import print_exact, print_text, writing
 from serq.tools.writing import write_file
 
+WRITTEN = "Written by `serq emit-lean"
+"""What stands in the heading of every file that is written here."""
+
 
 def emit_program(program: Program, output: str | None, *, prove: bool, as_json: bool) -> str:
     """State the claims of `program`; returns the table, for whoever wants to show it.
@@ -34,6 +37,8 @@ def emit_program(program: Program, output: str | None, *, prove: bool, as_json: 
                 if path != output:
                     os.makedirs(os.path.dirname(path), exist_ok=True)
                 write_file(path, text)
+        if not output.endswith(".lean") or os.path.isdir(output):
+            _remove_old_proofs(emitted, output)
     if as_json:
         listing = verdicts_to_dict(program, emitted, list(files))
         if output is None:
@@ -63,6 +68,14 @@ def _files(emitted: Emitted, output: str) -> dict[str, str]:
     if emitted.proofs is not None:
         texts[folder / "Serq" / "Proofs" / f"{stem}.lean"] = emitted.proofs
     return {str(path): text for path, text in texts.items()}
+
+
+def _remove_old_proofs(emitted: Emitted, folder: str) -> None:
+    """Proofs that were written of what the program was before are no proofs of what it is now."""
+    path = Path(folder) / "Serq" / "Proofs" / f"{module_stem(emitted.stem)}.lean"
+    if emitted.proofs is None and path.is_file() and WRITTEN in path.read_text("utf-8", errors="replace"):
+        with writing(str(path)):
+            path.unlink()
 
 
 _NAMESPACE = re.compile(r"^namespace Serq\.Claims\.(.+)$", re.MULTILINE)

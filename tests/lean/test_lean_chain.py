@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
@@ -13,6 +14,7 @@ from serq.lean.chain import law_of, read_chain
 from serq.lean.steps import Sessions, Stepper
 from serq.machine.loop import Machine
 from serq.machine.settings import Settings
+from serq.tools.cli import run_command
 from tests.lean.programs import PACKAGE, ROOT
 from tests.lean.real import Lean, check
 
@@ -99,7 +101,9 @@ def test_what_the_load_does_not_decide_is_stated() -> None:
     """Below capacity a schedule has to serve; above it, none is stable."""
     assert verdict(small(schedule=DECODES_ALONE))[0] == "stated"
     assert verdict(small("1", schedule=DECODES_ALONE)) == ("refuted", "9 · E[sessions] = 9 ≥ 6")
-    assert verdict(small("1", cap=20)) == ("stated", "somebody comes in every slot, so it never is empty")
+    assert verdict(small("1", cap=20)) == (
+        "stated", "somebody comes in every slot, so the empty engine, where it starts, never comes back",
+    )  # fmt: skip
     assert serq.claims_in_lean(small()).verdicts[0].status == "stated"
 
 
@@ -276,3 +280,27 @@ def test_a_package_has_what_its_chains_need(tmp_path: Path) -> None:
 def test_a_chain_is_read_from_the_example() -> None:
     chain = read_chain(serq.compile(SARATHI))
     assert (chain.law, chain.work, chain.load) == (((0, 381), (2, 19)), 1280, Fraction(608, 5))
+
+
+def test_a_package_keeps_no_proofs_of_what_the_program_was(tmp_path: Path) -> None:
+    """Nor does it take away a file that somebody wrote by hand."""
+    program, package = tmp_path / "small.sq", tmp_path / "package"
+    proofs = package / "Serq" / "Proofs" / "small.lean"
+
+    def emit(length: int, cap: int) -> None:
+        text = SMALL
+        for name, value in {
+            "ARRIVE": "slotted(5, ~bernoulli(0.5))", "CAP": str(cap), "LENGTH": str(length), "EXECUTE": "5",
+            "SCHEDULE": "advance running only (decoding);",
+        }.items():  # fmt: skip
+            text = text.replace(name, value)
+        program.write_text(text)
+        with contextlib.suppress(SystemExit):
+            run_command(["emit-lean", "--prove", "-o", str(package), str(program)])
+
+    for cap, is_there in ((3, True), (6, False), (3, True)):  # refuted above capacity, stated below
+        emit(7, cap)
+        assert proofs.is_file() is is_there
+    proofs.write_text("-- by hand\n")
+    emit(7, 6)
+    assert proofs.read_text() == "-- by hand\n"

@@ -14,7 +14,7 @@ import serq
 from serq.machine.fused.fragment import find_fused
 from serq.studies.capacity import arrival_rate, expected, most_tokens_per_time
 from serq.studies.course import Course, FollowSeeds, watch_course
-from serq.studies.stability import Patience, look_at
+from serq.studies.looks import Patience, look_at
 from serq.tools.cli import run_command
 from serq.tools.studying import judge_stability
 from tests.support.amounts import thinned
@@ -150,6 +150,22 @@ def test_a_burst_is_not_growth(seed: int) -> None:
     """The last arrival that is looked at comes amid those of its slot, but they all go within it."""
     program = serq.compile(source=desk("slotted(100, ~poisson(100 * rate))"), sets={"rate": 0.9})
     assert serq.stability(program, seed=seed).verdict == "stable"
+
+
+@pytest.mark.parametrize(
+    ("bursts", "work"),
+    [
+        ("~table(0: 0.9, 1000: 0.1)", "~exp(5)"),
+        pytest.param("~table(0: 0.99, 500: 0.01)", "~exp(100)", marks=pytest.mark.slow),
+        pytest.param("~table(0: 0.999, 1000: 0.001)", "~exp(500)", marks=pytest.mark.slow),
+    ],
+)
+def test_arrivals_of_one_burst_are_no_evidence(bursts: str, work: str) -> None:
+    """Half of what the server can do, but the first 500 or more come at one instant."""
+    program = serq.compile(source=desk(f"slotted(1000, {bursts})", work))
+    found = serq.stability(program, seeds=8, most_events=400_000)
+    assert found.verdict != "unstable"
+    assert found.looks[0].growth.mean > 0.9
 
 
 def test_a_shared_engine_that_serves_everyone_may_be_unstable() -> None:

@@ -3,7 +3,8 @@
     for engine in sarathi orca vllm; do
       serq stability $engine.sq --param load=0.8:1.2 --resolution 0.02 --json > $engine.json
     done
-    serq stability fastertransformer.sq --param load=0.002:0.05 --resolution 0.05 --json > fastertransformer.json
+    serq stability fastertransformer.sq --param load=0.002:0.05 --resolution 0.05 --json \\
+      > fastertransformer.json
     python plot_edges.py edges.svg *.json
 
 Needs matplotlib (the extra `plot` of serq).
