@@ -48,10 +48,11 @@ def plain(compiled: serq.Program, asked: Settings) -> tuple[RunRecord | str, lis
 
 
 def fields(record: RunRecord | str) -> Any:
-    """Everything recorded. Gaps are counted: their order means nothing."""
+    """Everything recorded, but doubts, which the plain machine has not. Gaps are counted: their order means
+    nothing."""
     if isinstance(record, str):
         return record
-    found = attrs.asdict(record, filter=lambda field, _: field.name != "waits")
+    found = attrs.asdict(record, filter=lambda field, _: field.name not in ("waits", "vacuous"))
     for row, tally in zip(found["stages"], record.stages, strict=True):
         row["gaps"], row["gap_counts"] = dict(gaps(tally)), None
     return found

@@ -401,15 +401,12 @@ def test_the_edge_of_a_server_is_at_its_rate() -> None:
     assert abs(edge.middle - 1) <= 0.05
 
 
-@pytest.mark.slow
 def test_a_coarse_search_ends_soon() -> None:
-    """Growth of a tenth is less than a fifth of the resolution, and no less certain for that."""
+    """Loads within half of the edge may get any verdict, but none takes long."""
     edge = serq.find_edge(source=desk(), parameter="rate", low=0.2, high=2, resolution=0.5)
     assert edge.stable is not None and edge.unstable is not None
-    assert edge.stable < 1 < edge.unstable
-    found = serq.stability(serq.compile(source=desk(), sets={"rate": 1.1}), resolution=0.5)
-    assert found.verdict == "unstable"
-    assert found.looks[-1].arrivals <= 6400
+    assert edge.stable < 1.5 and edge.unstable > 0.5
+    assert max(probe.found.looks[-1].arrivals for probe in edge.probes) <= 6400
 
 
 def test_an_edge_may_lie_the_other_way_round() -> None:
