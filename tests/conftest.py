@@ -17,7 +17,7 @@ from serq.tools.cli import run_command
 
 # A busy machine is no failure; a change is judged by the same examples every time.
 settings.register_profile("serq", deadline=None, derandomize="CI" in os.environ)
-settings.register_profile("fast", settings.get_profile("serq"), max_examples=20)
+settings.register_profile("fast", settings.get_profile("serq"), max_examples=12)
 
 
 def pytest_configure(config: pytest.Config) -> None:

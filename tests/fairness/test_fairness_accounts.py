@@ -87,6 +87,7 @@ def test_no_fair_schedule_beats_the_grouping_bound(lengths: list[int], B: int, a
     assert grouping_bound(lengths, B, alpha) <= best <= sum(sorted(lengths, reverse=True)[::B])
 
 
+@pytest.mark.slow
 @given(LENGTHS, st.integers(1, 4))
 def test_without_fairness_only_slots_are_short(lengths: list[int], B: int) -> None:
     assert exact_makespan(lengths, B, 10**6) <= exact_makespan(lengths, B, 1) <= exact_makespan(lengths, B, 0)

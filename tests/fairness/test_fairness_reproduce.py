@@ -26,6 +26,7 @@ def reproduce(folder: Path, *words: str) -> dict[str, list[dict[str, str]]]:
     return tables
 
 
+@pytest.mark.slow
 def test_instances_below_the_claimed_ratios(tmp_path: Path) -> None:
     tables = reproduce(tmp_path, "--replications", "2", "--skip", "3")
     assert sorted(tables) == ["counterexamples", "table_1", "table_2"]

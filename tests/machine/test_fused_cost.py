@@ -115,6 +115,7 @@ def test_answers_that_go_on_cost_nothing(schedule: str, monkeypatch: pytest.Monk
     assert flat(costs), costs
 
 
+@pytest.mark.slow
 def test_answers_that_go_on_cost_nothing_when_times_are_fractional(monkeypatch: pytest.MonkeyPatch) -> None:
     costs = []
     for running in CROWDS:

@@ -152,12 +152,13 @@ def test_a_burst_is_not_growth(seed: int) -> None:
     assert serq.stability(program, seed=seed).verdict == "stable"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("bursts", "work"),
     [
         ("~table(0: 0.9, 1000: 0.1)", "~exp(5)"),
-        pytest.param("~table(0: 0.99, 500: 0.01)", "~exp(100)", marks=pytest.mark.slow),
-        pytest.param("~table(0: 0.999, 1000: 0.001)", "~exp(500)", marks=pytest.mark.slow),
+        ("~table(0: 0.99, 500: 0.01)", "~exp(100)"),
+        ("~table(0: 0.999, 1000: 0.001)", "~exp(500)"),
     ],
 )
 def test_arrivals_of_one_burst_are_no_evidence(bursts: str, work: str) -> None:
@@ -165,7 +166,7 @@ def test_arrivals_of_one_burst_are_no_evidence(bursts: str, work: str) -> None:
     program = serq.compile(source=desk(f"slotted(1000, {bursts})", work))
     found = serq.stability(program, seeds=8, most_events=400_000)
     assert found.verdict != "unstable"
-    assert found.looks[0].growth.mean > 0.9
+    assert found.looks[0].growth.mean > 0.9 and len(found.looks) > 1
 
 
 def test_a_shared_engine_that_serves_everyone_may_be_unstable() -> None:
@@ -409,6 +410,7 @@ def test_a_coarse_search_ends_soon() -> None:
     assert max(probe.found.looks[-1].arrivals for probe in edge.probes) <= 6400
 
 
+@pytest.mark.slow
 def test_an_edge_may_lie_the_other_way_round() -> None:
     source = desk("poisson(1)", "1 / rate")
     edge = serq.find_edge(source=source, parameter="rate", low=0.5, high=2)

@@ -151,6 +151,7 @@ def test_the_other_program_has_the_gauge(tmp_path: Path, capsys: pytest.CaptureF
     assert "other.sq has no gauge `T`" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_an_optimum_that_takes_long_does_not_stop_the_clock(capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("scipy")
     begun = monotonic()

@@ -133,7 +133,7 @@ static double draw_h2(Run *m, int64_t i, int source, double mean, double varianc
 
 static double draw_erlang(Run *m, int64_t i, int source, double k, double mean)
 {
-    if (!(1 <= k && k <= 1e6 && 0 <= mean && mean < INFINITY)) { stop(m); return 0; }
+    if (!(1 <= k && k <= MOST_STAGES && 0 <= mean && mean < INFINITY)) { stop(m); return 0; }
     double sum = 0;
     for (int64_t n = (int64_t)k; n > 0; n--) sum += exponential(uniform01(m, i, source), mean / k);
     return sum;
@@ -141,12 +141,12 @@ static double draw_erlang(Run *m, int64_t i, int source, double k, double mean)
 
 static double draw_geometric(Run *m, int64_t i, int source, double p)
 {
-    if (!(1e-15 <= p && p <= 1)) stop(m);
+    if (!(LEAST_CHANCE <= p && p <= 1)) stop(m);
     double u = uniform01(m, i, source);
     return p == 1 ? 1 : 1.0 + floor(log1p(-u) / log1p(-p));
 }
 
-static double above_zero(double u) { return u > 0 ? u : 0x1p-54; }
+static double above_zero(double u) { return u > 0 ? u : LEAST; }
 
 static double polynomial(const double *a, double x)
 {
@@ -191,14 +191,14 @@ static double normal(double u)
 
 static double draw_lognormal(Run *m, int64_t i, int source, double mean, double cv)
 {
-    if (!(0 <= mean && mean < INFINITY && 0 <= cv && cv <= 1e6)) stop(m);
+    if (!(0 <= mean && mean < INFINITY && 0 <= cv && cv <= MOST_VARIATION)) stop(m);
     double s = log1p(cv * cv);
     return mean * exp(sqrt(s) * normal(uniform01(m, i, source)) - s / 2);
 }
 
 static double draw_pareto(Run *m, int64_t i, int source, double alpha, double least)
 {
-    if (!(0.1 <= alpha && alpha < INFINITY && 0 <= least && least < INFINITY)) stop(m);
+    if (!(LEAST_ALPHA <= alpha && alpha < INFINITY && 0 <= least && least < INFINITY)) stop(m);
     return least * pow(1 - uniform01(m, i, source), -1 / alpha);
 }
 
@@ -221,9 +221,9 @@ static double gamma_of(Run *m, int64_t i, int source, double shape)
 
 static double draw_gamma(Run *m, int64_t i, int source, double shape, double mean)
 {
-    if (!(0.01 <= shape && shape < INFINITY && 0 <= mean && mean < INFINITY)) { stop(m); return 0; }
+    if (!(LEAST_SHAPE <= shape && shape < INFINITY && 0 <= mean && mean < INFINITY)) { stop(m); return 0; }
     double drawn = gamma_of(m, i, source, shape) * (mean / shape);
-    return drawn > 0 || mean == 0 ? drawn : 5e-324;
+    return drawn > 0 || mean == 0 ? drawn : LEAST_POSITIVE;
 }
 
 /* ------------------------------------------------------------ samples and time */

@@ -14,14 +14,27 @@ from attrs import define, field
 
 from serq.diagnostics import InternalError
 from serq.ir.expr import Draw, Expr, Num
+from serq.ir.laws import LEAST_ALPHA, LEAST_CHANCE, LEAST_SHAPE, MOST_STAGES, MOST_VARIATION
 from serq.ir.schedule import Admit, Advance, ScheduleBranch, ScheduleStatement, SetRegister
 from serq.ir.server import Block, Branch, End, Hold, Loop, Observe, Run, Set, Statement, Turn, While
 from serq.ir.workload import SMALLEST_GAP, Poisson, Renewal
+from serq.machine.laws import LEAST, LEAST_POSITIVE
 from serq.machine.native.expressions import CLAIM_READS, RUN_READS, ExpressionWriter
 from serq.machine.native.fragment import Native
 from serq.machine.native.layout import declarations
 from serq.machine.sessions import is_lasting
 from serq.machine.watch import Watch
+
+BOUNDS = {
+    "MOST_STAGES": repr(float(MOST_STAGES)),
+    "LEAST_CHANCE": repr(LEAST_CHANCE),
+    "LEAST_SHAPE": repr(LEAST_SHAPE),
+    "LEAST_ALPHA": repr(LEAST_ALPHA),
+    "MOST_VARIATION": repr(MOST_VARIATION),
+    "LEAST": repr(LEAST),
+    "LEAST_POSITIVE": repr(LEAST_POSITIVE),
+}
+"""Of the parameters and the values of draws, as `kernel.c` calls them."""
 
 OWN = "/* ------------------------------------------------------------ the program's own */\n"
 """Above what is written for a program."""
@@ -115,6 +128,7 @@ class NativeWriter(ExpressionWriter):
             "FIRST_AT_0": int(isinstance(arrival, Poisson)),
             "SMALLEST_GAP": repr(SMALLEST_GAP),
             "MEMORY": native.memory,
+            **BOUNDS,
             "GRANULE": "INFINITY" if engine.granule == inf else repr(engine.granule or 0.0),
         }
         headers = "".join(f"#include <{name}.h>\n" for name in ("math", "stdint", "stdlib", "string"))
